@@ -15,6 +15,8 @@ from suite.guard.printable import printable
 from suite.machine.description import named
 from suite.report.formats.export import document
 from suite.report.page import Report
+from suite.report.sections.labels import outcome_text
+from suite.report.sections.whole_set.outcomes import shortened
 from suite.report.tables import Table
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
@@ -31,11 +33,13 @@ def print_results(
         paths: dict[str, Any] = {"set": str(store.folder), "results": str(store.results_path), "report": str(page)}
         print_json(paths | {"exit_code": code} | document(loaded, analysis, report))
         return
-    for section in report.sections:
-        print_tables(section.console())
     if analysis.protocol.at_once:  # a check, whose times say nothing
-        print(*map(agreement, analysis.comparisons), sep="\n")
-    elif report.overview:
+        for comparison in analysis.comparisons:
+            print_agreement(comparison)
+    else:
+        for section in report.sections:
+            print_tables(section.console())
+    if report.overview and not analysis.protocol.at_once:
         print(report.overview.sentence)
     if report.cause:
         print(report.cause.first, f"To test it: {report.cause.command}" if report.cause.command else "")
@@ -43,13 +47,18 @@ def print_results(
     print(f"Results: {store.results_path}\nReport:  {page}")
 
 
-def agreement(comparison: Comparison) -> str:
-    """Returns how many cases of a question ran and agree, and how nearly."""
-    right = [stack for stack in comparison.stacks if stack.counts]
-    errors = [stack.relative_error for stack in right if stack.relative_error is not None]
-    worst = f"; the worst relative error is {units.magnitude(max(errors))}" if errors else ""
-    agreed = f"{comparison.name}: {len(right)} of {len(comparison.cells)} run and agree{worst}."
-    return f"{agreed} Times of a check say nothing."
+def print_agreement(comparison: Comparison) -> None:
+    """Prints how each case of a question ended, and how nearly those that ran agree."""
+    figures = {stack.stack: stack for stack in comparison.stacks}
+    errors = {name: stack.relative_error for name, stack in figures.items() if stack.counts}
+    lines = [
+        [cell.stack, outcome_text(cell), units.magnitude(errors.get(cell.stack)), shortened(cell.reason)]
+        for cell in comparison.cells
+    ]
+    print_table(comparison.name, ["stack", "outcome", "relative error", "why"], lines, numbers=["relative error"])
+    known = [error for error in errors.values() if error is not None]
+    worst = f"; the worst relative error is {units.magnitude(max(known))}" if known else ""
+    print(f"{len(errors)} of {len(comparison.cells)} run and agree{worst}.\n")
 
 
 def print_tables(tables: Iterable[Table]) -> None:

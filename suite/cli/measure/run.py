@@ -116,7 +116,9 @@ def begin(options: MeasuringOptions, address: str, disturbances: Sequence[str]) 
             print_plan(planned)
         return 0
     command = options.command(
-        engine=planned.engine.name, workload_path=planned.workload_paths, stack_path=options.stack_paths
+        engine=planned.engine.name,
+        workload_path=tuple(path for path in planned.workload_paths if path.suffix != ".py"),  # `file` names those
+        stack_path=options.stack_paths,
     )
     store = create(planned, preset.path, command, Path(options.results))
     if planned.scheduler:

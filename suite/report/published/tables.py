@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -54,7 +55,10 @@ class Source:
     def command(self) -> str:
         """Returns the command as a reader types it."""
         file = self.results.plan_file
-        return f"{COMMAND} {file.command.partition(' ')[2]}" if file else ""
+        words = shlex.split(file.command)[1:] if file else []
+        # A question's file is named twice, once with the path that it had on the machine.
+        named = [word for word in words if not (word.startswith("--workload-path=") and word.endswith(".py"))]
+        return shlex.join([COMMAND, *named]) if words else ""
 
     @property
     def measured_on(self) -> str:

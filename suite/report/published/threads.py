@@ -13,7 +13,7 @@ from suite.results.analysis import Analysis, Comparison
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 THREAD = re.compile(r"\s*([\w.-]+/[\w.-]+)#(\d+)\s*$")
-WORDS = {"slower": "confirmed", "faster": "contradicted"}
+WORDS = {"slower": "confirmed", "faster": "the other way round"}
 
 
 @dataclass(frozen=True, slots=True)
