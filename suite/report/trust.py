@@ -9,7 +9,7 @@ from suite.report.notices import Notice, Trust
 
 CAUSES_MOST = 2  # on the badge; more are counted
 
-QUIET = "No reading of the machine's noise exceeded its limit, or every ratio was decided in spite of wide intervals."
+QUIET = "No noise of the machine kept a ratio from being decided."
 
 
 @dataclass(frozen=True, slots=True)

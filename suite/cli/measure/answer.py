@@ -12,6 +12,7 @@ from suite import units
 from suite.cli.terminal.console import print_table
 from suite.cli.terminal.output import print_json
 from suite.guard.printable import printable
+from suite.errors import COMMAND
 from suite.machine.description import named
 from suite.report.formats.export import document
 from suite.report.page import Report
@@ -41,6 +42,9 @@ def print_results(
             print_tables(section.console())
     if report.overview and not analysis.protocol.at_once:
         print(report.overview.sentence)
+        if any(each.head["implementation"] for each in analysis.comparisons):
+            name = analysis.comparisons[0].stacks[-1].stack if analysis.comparisons[0].stacks else "STACK"
+            print(f"Over another function, without measuring again: {COMMAND} report --baseline={name} --format=md")
     if report.cause:
         print(report.cause.first, f"To test it: {report.cause.command}" if report.cause.command else "")
     print(f"Machine: {named(loaded.machine)} (details: in the report)")

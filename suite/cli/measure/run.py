@@ -166,7 +166,8 @@ def measured(
     store: ResultSet, prepared: Run, again: frozenset[str], disturbances: Sequence[str]
 ) -> Sequence[Row] | None:
     """Measures the rest of a set's plan on this machine. Returns all its rows; None if Ctrl-C was pressed."""
-    shown = listener(in_turns=prepared.plan.protocol.sampling == ROUNDS)
+    protocol = prepared.plan.protocol
+    shown = listener(in_turns=protocol.sampling == ROUNDS, is_check=protocol.at_once)
     shown.note(f"Result set {store.folder}")
     shown.note(prepared.engine.why)
     for case in sweep(prepared.engine.client) if prepared.engine.client else ():

@@ -90,10 +90,11 @@ def line(row: Row, question_units: QuestionUnits) -> str:
 class ProgressLines:
     """Prints a plain line for each finished process: for logs, pipes and CI; with `in_turns`, also as each starts."""
 
-    def __init__(self, *, in_turns: bool = False) -> None:
+    def __init__(self, *, in_turns: bool = False, is_check: bool = False) -> None:
         self.units = QuestionUnits()
         self.count = Count()
         self.in_turns = in_turns
+        self.is_check = is_check
 
     def expects(self, attempts: Sequence[Attempt]) -> None:
         """Counts processes that come."""
@@ -113,12 +114,15 @@ class ProgressLines:
     def attempt_ends(self, row: Row) -> None:
         """Prints the line of a finished process: the how manieth of how many it is, what it gave, and about how long
         the rest takes."""
+        told = line(row, self.units)
+        if self.is_check:  # its times say nothing
+            told = told.partition("  first ")[0]
         if not self.count.end(row):
-            self.note(line(row, self.units))
+            self.note(told)
             return
         left = self.count.left()
         where = f"{self.count.ended} of {self.count.total}"
-        self.note(f"{where}  {line(row, self.units)}{f'  ({left})' if left else ''}")
+        self.note(f"{where}  {told}{f'  ({left})' if left else ''}")
 
     def note(self, text: str) -> None:
         """Prints a line that belongs to no process."""
@@ -184,12 +188,12 @@ class ProgressBar:
         self.shown.close()
 
 
-def listener(*, in_turns: bool = False) -> ProgressLines | ProgressBar:
+def listener(*, in_turns: bool = False, is_check: bool = False) -> ProgressLines | ProgressBar:
     """Returns a progress bar if standard error is a terminal, else plain lines. `in_turns` says that the processes of a
-    question take turns."""
+    question take turns, `is_check` that no time is to be shown."""
     # The bar draws with control characters, so it gets the stream behind the one that removes them.
     console = Console(file=unfiltered(sys.stderr))
-    return ProgressBar(console) if console.is_terminal else ProgressLines(in_turns=in_turns)
+    return ProgressBar(console) if console.is_terminal else ProgressLines(in_turns=in_turns, is_check=is_check)
 
 
 def print_table(
