@@ -99,7 +99,7 @@ PHASES = {
     "import": "while importing",
     "device": "while opening the device",
     "build": "while building the step",
-    "place": "while placing weights and inputs",
+    "place": "while placing the tensors",
     "first": "in the first run",
     "second": "in the second run",
     "steady": "in the steady runs",

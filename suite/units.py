@@ -29,7 +29,7 @@ BYTES = {
     "g": 2**30,
 }
 SECONDS = {"": 1, "s": 1, "min": 60, "m": 60, "h": 3600}
-LEAST, MOST = 0.01, 99_950.0  # in a column's unit; a value outside of these is written in another unit
+LEAST, MOST = 0.01, 9_995.0  # in a column's unit; a value outside of these is written in another unit
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BYTES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
 _PLAIN = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))

@@ -19,7 +19,6 @@ from suite.report.notices import Trust, notices
 from suite.report.sections.mkl_note import MklNote
 from suite.report.sections.registry import SECTIONS
 from suite.report.sections.section import AnswerLine, Context, Section
-from suite.report.sections.timed.comparisons import ComparisonsSection
 from suite.report.sections.timed.headlines import Headline, headlines
 from suite.report.sections.whole_set.environment import differences
 from suite.report.sections.whole_set.facts import Fact, named_facts
@@ -92,8 +91,7 @@ class Report:
     @property
     def cause(self) -> MklNote | None:
         """Returns a likely cause of the ranking that the set itself knows, which stands beside the first sentence."""
-        section = self.section(ComparisonsSection)
-        return next((note for view in section.views if (note := view.mkl_note)), None) if section else None
+        return next((section.cause for section in self.sections if section.cause), None)
 
     @property
     def versions(self) -> str:

@@ -68,7 +68,7 @@ def test_ok_has_no_reason_and_keeps_its_flags() -> None:
         (
             {**died(9), "timed_out": True, "timeout_kind": "total"},
             "timeout",
-            "no answer within 20 min, while placing the weights",
+            "no answer within 20 min, while placing the tensors",
         ),
         (
             {
@@ -131,14 +131,14 @@ def test_ok_has_no_reason_and_keeps_its_flags() -> None:
             "error",
             "RuntimeError: x (in the steady runs)",
         ),
-        ({**died(9), "memory_killed": True}, "oom_host", "killed at its 512 MiB limit while placing the weights"),
+        ({**died(9), "memory_killed": True}, "oom_host", "killed at its 512 MiB limit while placing the tensors"),
         (
             {**died(6), "stderr": "terminate called after throwing an instance of 'std::bad_alloc'"},
             "oom_host",
-            "out of host memory while placing the weights: terminate",
+            "out of host memory while placing the tensors: terminate",
         ),
-        ({**died(11)}, "crashed", "segmentation fault (signal 11) while placing the weights"),
-        ({**died(9)}, "crashed", "killed from outside, not by a known limit (signal 9) while placing the weights"),
+        ({**died(11)}, "crashed", "segmentation fault (signal 11) while placing the tensors"),
+        ({**died(9)}, "crashed", "killed from outside, not by a known limit (signal 9) while placing the tensors"),
         ({"exit_code": None, "signal": 11}, "crashed", "segmentation fault (signal 11) after its last event"),
         ({**died(11), "told": {"wrong": "2e-3 > 5e-6"}}, "crashed", "segmentation"),
         ({"told": {"wrong": "output: 2e-3 > 5e-6"}}, "wrong", "output: 2e-3 > 5e-6"),
@@ -173,7 +173,7 @@ def test_what_the_harness_caused_is_flagged_so() -> None:
     assert (found.outcome, found.flags, found.reason) == (
         Outcome.ERROR,
         ["harness"],
-        "interrupted while placing the weights",
+        "interrupted while placing the tensors",
     )
     lost = judge(Exit.lost("no account", LIMITS), Account(), "cpu", "")
     assert (lost.outcome, lost.flags, lost.reason) == (Outcome.ERROR, ["harness"], "no account")

@@ -96,7 +96,7 @@ def test_an_attempt_that_ends_well(tmp_path: Path) -> None:
         (
             "emit({'event': 'phase', 'phase': 'place'}); ctypes.string_at(0)",
             "crashed",
-            "segmentation fault (signal 11) while placing the weights",
+            "segmentation fault (signal 11) while placing the tensors",
         ),
         ("raise SystemExit('no good')", "error", "exited 1 before its first phase: no good"),
         # C++'s operator new, really refused; nothing catches what it throws.

@@ -72,7 +72,7 @@ def test_every_command_on_the_page_parses(name: str, expected: set[str], pages: 
 
 def test_what_is_no_command_would_be_seen() -> None:
     with pytest.raises(UserError):
-        parsed(["report", "20261121-213115-mixed-cpu-e241"])
+        parsed(["report", "20261121-213115-mixed-cpu-e241", "another"])
     assert commands("<p>To render: <code>./stackwars report --set=results/a-b.</code></p>") == [
         "./stackwars report --set=results/a-b"
     ]

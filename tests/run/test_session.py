@@ -354,7 +354,7 @@ def test_a_check_runs_its_processes_at_once_and_each_has_its_row(tmp_path: Path)
     scenes = ("calm", "slow", "wrong", "raise")
     heard = Heard()
     rows = make_session(tmp_path / "set", make_plan(scenes, ("fake", "fake@slow"), at_once=True), heard).run()
-    found = {(row["workload"], row.stack_name): row["outcome"] for row in rows}
+    found = {(row["size"], row.stack_name): row["outcome"] for row in rows}
     assert found == {
         (scene, stack): {"wrong": "wrong", "raise": "error"}.get(scene, "ok")
         for scene in scenes

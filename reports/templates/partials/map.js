@@ -385,6 +385,7 @@
     });
   }
   rove(document.getElementById("chips"), [list(document.querySelectorAll("#chips button"))]);
+  rove(map.tHead, [list(map.tHead.querySelectorAll(".sort"))]);
   rove(map, rows.map(function (row) { return list(row.querySelectorAll("a")); }));
 
   // What the map shows, as a file.

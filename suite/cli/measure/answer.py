@@ -11,8 +11,8 @@ from rich.text import Text
 from suite import units
 from suite.cli.terminal.console import print_table
 from suite.cli.terminal.output import print_json
-from suite.guard.printable import printable
 from suite.errors import COMMAND
+from suite.guard.printable import printable
 from suite.machine.description import named
 from suite.report.formats.export import document
 from suite.report.page import Report

@@ -33,7 +33,13 @@ REMEDIES = {
 }
 PRESET = re.compile(r"'--preset=([^']*)'| --preset=(\S+)")  # in a command whose words are quoted for a shell
 QUICK, ASK = "quick", "ask"  # the presets of a run that names none, and of a question file
-BY_REPEATS = ("blocks", "blocks_max", "noisy_retries", "costly_blocks")  # constants that --repeats sets
+BY_REPEATS = (
+    "blocks",
+    "blocks_max",
+    "noisy_retries",
+    "costly_blocks",
+    "disturbed_retries",
+)  # constants that --repeats sets
 BY_OPTIONS = (*BY_REPEATS, "sampling", "timeout_seconds", "compile_timeout_seconds", "ir", "profile")
 FLAGS = ("explain", "abstract")  # constants that an option can only switch on
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from suite.protocol import Protocol
+from suite.report.sections.mkl_note import MklNote
 from suite.report.sections.timed.headlines import Headline
 from suite.report.tables import Table, Value
 from suite.results import Results
@@ -100,6 +101,11 @@ class Section:
         """Returns one sentence that says what the section found, computed from the set. A reader sees only this
         sentence before opening the section; Markdown and JSON have it, too."""
         raise NotImplementedError
+
+    @property
+    def cause(self) -> MklNote | None:
+        """Returns a likely cause of the ranking that the set itself knows, which stands beside the first sentence."""
+        return None
 
     @property
     def functions(self) -> Sequence[str]:

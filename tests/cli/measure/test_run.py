@@ -147,7 +147,7 @@ def test_what_can_t_fit_is_said_before_it_runs() -> None:
         "run", "--dry-run", "--workload=gemm", "--stack=numpy", "--dims", "n=1000000", "--limit-memory=2GiB"
     )
     assert "runs out of memory: tensors of 7.28 TiB, a limit of 2.00 GiB" in done.stdout
-    assert "About 2 h 00 min" in done.stdout, "no more than the time limit of each process"
+    assert "About 2 h 20 min" in done.stdout, "no more than the time limit of each of seven processes"
 
 
 def test_what_only_is_compiled_needs_no_room_for_tensors() -> None:

@@ -104,7 +104,7 @@ def test_the_command_asks_the_same_again() -> None:
     )
     words = shlex.split(options.command(engine="local"))
     assert words == [
-        "invoke",
+        "./stackwars",
         "run",
         "--stack=jax_*",
         "--stack=torch_eager",

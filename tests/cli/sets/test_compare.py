@@ -109,7 +109,7 @@ def test_a_report_is_written_in_every_format(sets: dict[str, Path], tmp_path: Pa
         (["--compare", "{before}", "{elsewhere}"], "differ in: machine"),
         (["--compare", "{before}", "{after}", "--baseline=numpy"], "--compare names sets"),
         (["--set={before}", "--format=md", "--out={before}"], "is a folder. --out names the file to write"),
-        (["{before}"], "belongs to no option"),
+        (["{before}", "{after}"], "compares sets"),
     ],
 )
 def test_a_report_s_mistakes_are_said_in_a_sentence(sets: dict[str, Path], words: list[str], said: str) -> None:

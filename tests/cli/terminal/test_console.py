@@ -25,7 +25,7 @@ ROW = row_of(attempt_of(block=2), 0.01234)
 
 def test_a_line_has_median_and_flags() -> None:
     assert line(ROW | {"flags": ["assumed", "noisy"]}, QuestionUnits()) == (
-        "block 2  gemm-tiny-forward-f32-cpu-numpy  ok  first 123 ms, steady 12.3 ms  [assumed, noisy]"
+        "block 2  gemm-tiny-forward-f32-cpu-numpy  ok  first 123 ms, steady 12.3 ms  [noisy]"
     )
 
 

@@ -33,7 +33,7 @@ def test_what_is_held_against_a_thread_is_a_function_of_the_file(name: str) -> N
     ("slower", "than", "said"),
     [
         ("torch_eager", "jax_jit", "Confirmed here: `torch_eager` over `jax_jit` is 0."),
-        ("jax_jit", "torch_eager", "Contradicted here: `jax_jit` over `torch_eager` is 1."),
+        ("jax_jit", "torch_eager", "The other way round here: `jax_jit` over `torch_eager` is 1."),
         ("tf_xla", "torch_eager", "Can't be compared: tf_xla or torch_eager has no time that counts here."),
     ],
 )

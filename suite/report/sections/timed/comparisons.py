@@ -234,6 +234,11 @@ class ComparisonsSection(Section):
             ),
         ]
 
+    @property
+    def cause(self) -> MklNote | None:
+        """Returns the first question's note on MKL's path."""
+        return next((note for view in self.views if (note := view.mkl_note)), None)
+
     def console(self) -> Sequence[Table]:
         """Returns a table for each comparison, with its answer."""
         return [console_table(view.comparison, view.headline.text) for view in self.single()]

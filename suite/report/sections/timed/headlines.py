@@ -159,8 +159,9 @@ def modes(counting: Sequence[StackFigures], unit: units.Unit) -> str:
     stacks = [stack for stack in counting if stack.has_modes]
     if len(stacks) > MOST_DETAILED:
         spreads = [stack.spread for stack in stacks]
+        words = "run in two modes" if max(spreads) <= MODES_MOST else "differ widely, so other programs disturbed them"
         return (
-            f" Processes of {len(stacks)} stacks differ ({', '.join(stack.stack for stack in stacks)}): the "
+            f" Processes of {len(stacks)} stacks {words} ({', '.join(stack.stack for stack in stacks)}): the "
             f"slowest takes {units.ratio(min(spreads))} to {units.ratio(max(spreads))} as long as the fastest."
         )
     return "".join(
