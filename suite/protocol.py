@@ -56,7 +56,7 @@ class Protocol:
     # `alone`: each process takes its samples as soon as it is warm. `rounds`: the processes of a question wait once
     # they are warm, and are sampled in turn, round after round; a turn lasts `batch_seconds`.
     sampling: str = SAMPLINGS[0]
-    at_once: bool = False  # a question's processes run side by side, one a core: for a check, whose times nobody reads
+    at_once: bool = False  # a question's processes run two at once: for a check, whose times nobody reads
     # The least turns of a process whose calls aren't slow; a turn takes at most `samples_max` / `rounds_min` samples.
     rounds_min: int = 8
 

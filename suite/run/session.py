@@ -22,6 +22,8 @@ from suite.run.rounds import ROUNDS, Rounds, fresh_baseline
 from suite.run.runner import Runner
 from suite.run.side_by_side import side_by_side
 
+AT_ONCE = 2  # processes of a check; more would need as many times the memory
+
 
 class RunListener(Interface):
     """Shows the progress of a run, as the console does. It is called between processes only."""
@@ -159,7 +161,7 @@ class Session:
             return self.rounds.take(attempts, again)
         if self.runner.plan.protocol.at_once:
             pairs = [(attempt, again) for attempt in attempts]
-            return side_by_side(self.runner.run, pairs, len(self.runner.cores), self.listener)
+            return side_by_side(self.runner.run, pairs, min(AT_ONCE, len(self.runner.cores)), self.listener)
         return [self.attempt(attempt, again) for attempt in attempts]
 
     @property

@@ -77,8 +77,8 @@ def complete(options: RunOptions, again: frozenset[str]) -> int:
 def measure(options: MeasuringOptions, address: str = "") -> int:
     """Makes a plan from options and measures it, or prints it with --dry-run. `address` is that of a Ray cluster.
     Returns the exit code."""
-    elsewhere_ = isinstance(options, RunOptions) and bool(options.scheduler)
-    if options.dry_run or elsewhere_:
+    is_shared = isinstance(options, RunOptions) and bool(options.scheduler)
+    if options.dry_run or is_shared:
         return begin(options, address, [])
     # Before environments are made, which takes minutes: another run may be going on.
     with noise.alone(len(facts.usable_cores()), options.force) as disturbances:

@@ -182,6 +182,8 @@ class RunOptions(SizeOptions, MeasuringOptions):
             constants["sampling"] = self.sampling
         elif self.target != "cpu":
             constants["sampling"] = "alone"  # presets choose for CPUs; processes may be unable to share a device
+        if self.target != "cpu":
+            constants["at_once"] = False  # for the same reason
         if self.purpose is not None and self.purpose not in PURPOSES:
             raise unknown("value", self.purpose, PURPOSES, of="--purpose")
         asked = bool(self.file) and self.preset == RunOptions.preset

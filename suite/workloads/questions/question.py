@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -131,7 +131,7 @@ def load(path: Path) -> Question:
     dims = dims_of(module, path)
     tree = inputs_of(module, path, dims)
     check_static(module, path, tree)
-    check_arguments(path, tree)
+    check_arguments(path, tree, {f"{dialect}_{name}" for dialect, name in implementations(module, path)})
     for dim in getattr(module, "GROWS", ()):
         if dim not in dims:
             raise unknown("dim", dim, dims, of=f"GROWS of {path}")
@@ -167,11 +167,11 @@ def implementations(module: ModuleType, path: Path) -> list[tuple[str, str]]:
     ]
 
 
-def check_arguments(path: Path, tree: Mapping[str, Any]) -> None:
-    """Raises UserError, with its line, for an implementation that doesn't take the arguments that `inputs` returns."""
+def check_arguments(path: Path, tree: Mapping[str, Any], named: Collection[str]) -> None:
+    """Raises UserError, with its line, for one of the implementations `named` that doesn't take the arguments that
+    `inputs` returns."""
     for function in ast.parse(path.read_text(encoding="utf-8")).body:
-        dialect = function.name.partition("_")[0] if isinstance(function, ast.FunctionDef) else ""
-        if not isinstance(function, ast.FunctionDef) or dialect not in DIALECTS or function.name.endswith(GRADIENT):
+        if not isinstance(function, ast.FunctionDef) or function.name not in named:
             continue
         takes = function.args
         names = [it.arg for it in (*takes.posonlyargs, *takes.args, *takes.kwonlyargs)]

@@ -186,3 +186,9 @@ def test_lists_and_words_without_an_option() -> None:
 )
 def test_a_word_of_the_same_meaning_is_proposed(kind: str, typed: str, known: Sequence[str], meant: str) -> None:
     assert meant in unknown_word(kind, typed, known).partition("Did you mean ")[2]
+
+
+@pytest.mark.parametrize(("target", "at_once"), [("cpu", True), ("cuda", False)])
+def test_a_check_shares_no_accelerator(target: str, at_once: bool) -> None:
+    options = RunOptions(preset="check", target=target)
+    assert options.chosen_preset().protocol.at_once is at_once
