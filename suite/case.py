@@ -24,7 +24,7 @@ TRACKS = ("default", "tuned")
 CACHES = ("cold", "warm")
 ALLOCATORS = ("kept", "system")  # freed memory stays with the process, or the C library decides
 # A larger value of these dims never needs less memory; of an image's patch size or the number of heads it may.
-GROWING = frozenset({"batch", "seq", "image", "n"})
+GROWING = frozenset({"batch", "seq", "image", "m", "n", "k"})
 CUSTOM = "custom"  # the size's name where no named size of the workload has these dims
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")  # of a workload, a stack or a dim; files' names contain it
 DIMS_MAX, DIM_MAX = 64, 2**31 - 1

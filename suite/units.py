@@ -1,8 +1,8 @@
 """Numbers as people read them: three significant digits, and one unit for a whole column.
 
 The rule of units: a column has one unit, chosen so that its median is at least 1. A value of the column keeps this unit
-in sentences and lines of progress, too. A value that would take five digits in it, or be under a hundredth, is written
-in the unit that fits it, with that unit's name: 17.4 s in a column of milliseconds. So is a value that is in no column.
+in sentences and lines of progress, too. A value that would take five digits in it (a time: six), or be under a hundredth, is
+written in the unit that fits it, with that unit's name: 174 s in a column of milliseconds. So is a value that is in no column.
 
 Every function returns a dash for an unknown number (None or not finite), so that no page shows "None" or "nan".
 """
@@ -30,6 +30,7 @@ BYTES = {
 }
 SECONDS = {"": 1, "s": 1, "min": 60, "m": 60, "h": 3600}
 LEAST, MOST = 0.01, 9_995.0  # in a column's unit; a value outside of these is written in another unit
+MOST_SECONDS = 99_950.0  # likewise of times: a first run of 12,600 ms stays beside steps of milliseconds
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BYTES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
 _PLAIN = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
@@ -75,7 +76,8 @@ class Unit:
 
     def of(self, value: float | None) -> Unit:
         """Returns the unit in which a value of its column is written."""
-        if not self.scale or not value or not math.isfinite(value) or LEAST <= abs(value) / self.size < MOST:
+        most = MOST_SECONDS if self.scale == _SECONDS else MOST
+        if not self.scale or not value or not math.isfinite(value) or LEAST <= abs(value) / self.size < most:
             return self
         return _fitting([value], self.scale)
 

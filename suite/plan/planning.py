@@ -146,7 +146,8 @@ def sizes_and_dims(
         dims = workload.dims(size, overrides)
         if selection.vary:
             axis = check_vary(workload, selection)
-            dims[axis] = first_size(axis, most_allowed(workload, dims, axis), dims[axis])
+            now = dims[axis] if axis in dims else dims[workload.same_as[axis]]
+            dims[axis] = first_size(axis, most_allowed(workload, dims, axis), now)
         yield size, dims
 
 
@@ -211,7 +212,8 @@ def allocator_for(purpose: Purpose) -> str:
 def check_vary(workload: Workload, selection: Selection) -> str:
     """Returns the dim that a search varies. Raises UserError for one that the workload hasn't got, and for one of the
     suite's own with which memory doesn't grow."""
-    known = [dim for dim in next(iter(workload.sizes.values())) if not workload.is_ours or dim in workload.grows]
+    dims = (*next(iter(workload.sizes.values())), *workload.same_as)
+    known = [dim for dim in dims if not workload.is_ours or dim in workload.grows]
     if selection.vary not in known:
         raise unknown("dim to vary", selection.vary, known, of=f"Workload '{workload.name}'")
     return selection.vary

@@ -75,6 +75,12 @@ class Workload:
         return frozenset(getattr(self.spec, "GROWS", growing))
 
     @property
+    def same_as(self) -> Mapping[str, str]:
+        """Returns {dim: the dim that it equals unless it is given}."""
+        same: Mapping[str, str] = getattr(self.spec, "SAME_AS", {})
+        return same
+
+    @property
     def dialects(self) -> tuple[str, ...]:
         """Returns the dialects that this workload is written in, our own first."""
         named = {path.stem.removeprefix(f"{self.name}_") for path in self.folder.glob(f"{self.name}_*.py")}
@@ -150,15 +156,16 @@ class Workload:
         return int(self.spec.items(dims)[0])
 
     def dims(self, size: str, overrides: Mapping[str, int]) -> dict[str, int]:
-        """Returns the dims of a size, some of them replaced by `overrides`. Raises UserError if the dims break a rule,
-        and names the rule."""
+        """Returns the dims of a size, some of them replaced by `overrides`. A dim of SAME_AS is among them only if it
+        differs from the other. Raises UserError if the dims break a rule, and names the rule."""
         dims = dict(self.sizes[size])
         for name, value in overrides.items():
-            if name not in dims:
-                raise unknown("dim", name, dims, of=f"Workload '{self.name}'")
+            if name not in (*dims, *self.same_as):
+                raise unknown("dim", name, (*dims, *self.same_as), of=f"Workload '{self.name}'")
             if value < 1:
                 raise UserError(f"Workload '{self.name}': dim {name}={value} must be at least 1.")
             dims[name] = value
+        dims = {name: value for name, value in dims.items() if dims.get(self.same_as.get(name, "")) != value}
         check: Callable[[Mapping[str, int]], None] | None = getattr(self.spec, "check", None)
         if check is not None:
             try:

@@ -14,7 +14,7 @@ from suite.workloads.tensors import Tensor
 PASSES = ("forward", "train")
 SETTINGS = (
     "TITLE", "SIZES", "PASSES", "OPTIMIZER", "TOLERANCE", "GRADIENT_TOLERANCE", "GRADIENT_DIRECTION", "STRESSED",
-    "GROWS", "NOT_ON",
+    "GROWS", "SAME_AS", "NOT_ON",
 )  # fmt: skip
 
 
@@ -32,6 +32,9 @@ def check(path: Path, spec: Any) -> None:
     for dim in getattr(spec, "GROWS", ()):
         if dim not in dims:
             raise unknown("dim", dim, dims, of=f"GROWS of {path}")
+    for dim in getattr(spec, "SAME_AS", {}).values():
+        if dim not in dims:
+            raise unknown("dim", dim, dims, of=f"SAME_AS of {path}")
     for name in ("parameters", "buffers", "inputs"):
         if hasattr(spec, name):
             check_tensors(path, name, size, called(path, name, getattr(spec, name), dims))

@@ -6,13 +6,25 @@
   var store = document.getElementById("choices");
   if (!store) return;
   var all = JSON.parse(store.textContent), map = document.getElementById("map"), bar = document.getElementById("controls");
-  var rows = Array.prototype.slice.call(map.querySelector(".asked").rows), means = map.querySelector(".means");
+  var rows = list(map.querySelectorAll(".asked")), means = map.querySelector(".means"); // a part of the table a question
+  var cells = rows.map(cellsOf), names = rows.map(function (row) { return row.querySelector("a").textContent; });
   var first = { baseline: bar.getAttribute("data-baseline"), metric: "steady", pass: "", precision: "", sure: "", times: "", hide: "" };
   var state, marked, drawn = first.metric + "|" + first.baseline; // what the page shows without this script
 
   function list(nodes) { return Array.prototype.slice.call(nodes); }
   function each(selector, act) { list(document.querySelectorAll(selector)).forEach(act); }
-  function hidden(stack) { return ("," + state.hide + ",").indexOf("," + stack + ",") >= 0; }
+  // The cells of a part of the map, in the order of `all.stacks`.
+  function cellsOf(part) {
+    var found = {};
+    list(part.querySelectorAll("td")).forEach(function (cell) { found[cell.getAttribute("data-stack")] = cell; });
+    return all.stacks.map(function (stack) { return found[stack] || document.createElement("td"); }); // or not asked
+  }
+  // What hides a column `torch_eager:naive`: its own name, `torch_eager` or `:naive`.
+  function parts(stack) { return [stack, stack.split(":")[0], stack.replace(/^[^:]*/, "")]; }
+  function isName(text) { return all.stacks.some(function (stack) { return text && parts(stack).indexOf(text) >= 0; }); }
+  function hidden(stack) {
+    return parts(stack).some(function (part) { return part && ("," + state.hide + ",").indexOf("," + part + ",") >= 0; });
+  }
 
   // The address: `#c-gemm-1a2b3c4d` where nothing is chosen, else `#baseline=jax_jit&at=c-gemm-1a2b3c4d`.
   function read() {
@@ -22,7 +34,7 @@
     if (!all.maps[found.metric]) found.metric = first.metric;
     if (!all.maps[found.metric][found.baseline]) found.baseline = first.baseline;
     if (!all.means[found.metric][found.baseline][found.pass + "|" + found.precision]) found.pass = found.precision = "";
-    found.hide = found.hide.split(",").filter(function (name) { return all.stacks.indexOf(name) >= 0; }).join(",");
+    found.hide = found.hide.split(",").filter(isName).join(",");
     return found;
   }
   function address() {
@@ -69,11 +81,11 @@
     });
     if (means) {
       means.hidden = !top.length;
-      list(means.cells).slice(1).forEach(function (cell, place) { fill(cell, top[place], "all common questions"); });
+      cellsOf(means).forEach(function (cell, place) { fill(cell, top[place], "all common questions"); });
     }
     rows.forEach(function (row, place) {
-      var sure = false, name = row.cells[0].querySelector("a").textContent;
-      list(row.cells).slice(1).forEach(function (cell, column) {
+      var sure = false, name = names[place];
+      cells[place].forEach(function (cell, column) {
         if (isOther) fill(cell, chosen.rows[place][column], name, all.own[state.metric][place][column]);
         var isSure = cell.classList.contains("faster") || cell.classList.contains("slower");
         cell.classList.toggle("dim", state.sure === "1" && !isSure && !cell.classList.contains("baseline"));
@@ -86,7 +98,7 @@
       of.open = leaders.length === all.stacks.filter(function (stack, column) {
         return isShown(column) && isAnswer(chosen.rows[place][column]);
       }).length;
-      list(row.cells).slice(1).forEach(function (cell, column) {
+      cells[place].forEach(function (cell, column) {
         var entry = chosen.rows[place][column];
         cell.classList.toggle("leads", leaders.indexOf(column) >= 0);
         if (leaders.indexOf(column) >= 0 && kind(entry) === "faster" && !chosen.over[place]) of.ratios[column] = entry[1];
@@ -135,14 +147,14 @@
     return by || !/^([a-z0-9]+ stacks|neither of|none of)/.test(said) ? by + said : said.charAt(0).toUpperCase() + said.slice(1);
   }
   function clause(of) {
-    var names = of.leaders.map(function (column) { return all.stacks[column]; }), number = names.length;
+    var leaders = of.leaders.map(function (column) { return all.stacks[column]; }), number = leaders.length;
     var numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
-    var among = names.indexOf(state.baseline) >= 0 ? ", " + state.baseline + " among them," : "";
+    var among = leaders.indexOf(state.baseline) >= 0 ? ", " + state.baseline + " among them," : "";
     if (of.open) {
-      return (number === 2 ? "neither of " + listed(names) : "none of " + numbers[Math.min(number, 10)] + " stacks") +
+      return (number === 2 ? "neither of " + listed(leaders) : "none of " + numbers[Math.min(number, 10)] + " stacks") +
         " is shown to be faster on " + of.question;
     }
-    var who = number <= 3 ? listed(names) : (numbers[number] || number) + " stacks" + among;
+    var who = number <= 3 ? listed(leaders) : (numbers[number] || number) + " stacks" + among;
     var ratios = Object.keys(of.ratios).map(function (column) { return of.ratios[column]; });
     return who + (number === 1 ? " leads " : number <= 3 ? " lead " : " share the lead on ") + of.question +
       (ratios.length === number ? beside(ratios) : "");
@@ -186,16 +198,16 @@
   // Whose a line, column or figure is: a cell, label or caption whose text is a stack's or a question's name says so.
   function mark() {
     var questions = {}, stacks = {};
-    all.stacks.forEach(function (stack) { stacks[stack] = true; });
+    all.stacks.forEach(function (stack) { parts(stack).forEach(function (part) { stacks[part] = Boolean(part); }); });
     rows.forEach(function (row, place) {
-      questions[row.cells[0].querySelector("a").textContent] = row;
+      questions[names[place]] = row;
       questions["#" + all.questions[place]] = row;
     });
     marked = [];
-    function add(node, texts, parts) {
-      var names = texts.filter(function (text) { return stacks[text] === true; });
+    function add(node, texts, lines) {
+      var shown = texts.filter(function (text) { return stacks[text] === true; });
       var asked = texts.map(function (text) { return questions[text]; }).filter(Boolean);
-      if (names.length || asked.length) marked.push({ node: node, stacks: names, asked: asked, parts: parts });
+      if (shown.length || asked.length) marked.push({ node: node, stacks: shown, asked: asked, lines: lines });
     }
     function name(node) { // its whole text, or what stands before a tag like `baseline`
       var whole = node.textContent.trim().replace(/^✕ /, "");
@@ -226,7 +238,7 @@
     marked.forEach(function (it) {
       var out = it.stacks.some(hidden) || it.asked.some(function (row) { return !isAsked(row); });
       it.node.classList.toggle("off", out);
-      (it.parts || []).forEach(function (node) { node.classList.toggle("off", out); });
+      (it.lines || []).forEach(function (node) { node.classList.toggle("off", out); });
     });
   }
 
@@ -321,9 +333,9 @@
   document.getElementById("chips").addEventListener("click", function (event) {
     var stack = event.target.value;
     if (!stack) return;
-    var names = state.hide.split(",").filter(function (name) { return name && name !== stack; });
-    if (!hidden(stack)) names.push(stack);
-    choose("hide", names.join(","));
+    var left = state.hide.split(",").filter(function (name) { return name && name !== stack; });
+    if (!hidden(stack)) left.push(stack);
+    choose("hide", left.join(","));
   });
   document.addEventListener("click", function (event) {
     var link = event.target.closest ? event.target.closest("a[href^='#']") : null;
@@ -350,15 +362,16 @@
   map.tHead.addEventListener("click", function (event) {
     var head = event.target.closest("th[data-stack]");
     if (!head) return;
-    var column = all.stacks.indexOf(head.getAttribute("data-stack")), chosen = all.maps[state.metric][state.baseline];
+    var name = head.getAttribute("data-stack"), chosen = all.maps[state.metric][state.baseline];
+    var column = all.stacks.findIndex(function (stack) { return parts(stack).indexOf(name) >= 0; });
     sorted = sorted === column ? -1 : column;
     var order = rows.map(function (row, place) {
       var entry = chosen.rows[place][column], words = kind(entry) === "undecided" ? entry[2] : entry ? entry[1] : "";
       return [sorted < 0 ? -place : parseFloat(words.replace(/,/g, "")) || -1, row];
     });
     order.sort(function (a, b) { return b[0] - a[0]; }).forEach(function (it) { it[1].parentNode.appendChild(it[1]); });
-    list(map.tHead.querySelectorAll("th[data-stack]")).forEach(function (other, place) {
-      if (place === sorted) other.setAttribute("aria-sort", "descending");
+    list(map.tHead.querySelectorAll("th[data-stack]")).forEach(function (other) {
+      if (sorted >= 0 && other === head) other.setAttribute("aria-sort", "descending");
       else other.removeAttribute("aria-sort");
     });
   });
@@ -386,7 +399,7 @@
   }
   rove(document.getElementById("chips"), [list(document.querySelectorAll("#chips button"))]);
   rove(map.tHead, [list(map.tHead.querySelectorAll(".sort"))]);
-  rove(map, rows.map(function (row) { return list(row.querySelectorAll("a")); }));
+  rove(map, list(map.querySelectorAll(".asked tr")).map(function (line) { return list(line.querySelectorAll("a")); }));
 
   // What the map shows, as a file.
   function lines() {
@@ -395,8 +408,8 @@
       if (row.hidden) return;
       all.stacks.forEach(function (stack, column) {
         if (hidden(stack)) return;
-        var entry = chosen.rows[place][column], cell = row.cells[column + 1];
-        out.push({ question: row.cells[0].querySelector("a").textContent, stack: stack, metric: state.metric,
+        var entry = chosen.rows[place][column], cell = cells[place][column];
+        out.push({ question: names[place], stack: stack, metric: state.metric,
           baseline: state.baseline, verdict: entry ? entry[0].split(" ")[0] : "",
           words: entry ? entry[1] : cell.textContent.trim(), interval: entry ? entry[2] : "",
           note: entry && entry.length > 3 ? all.notes[entry[3]] : "" });

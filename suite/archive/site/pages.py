@@ -14,8 +14,7 @@ from suite.archive.history import Point, marked
 from suite.archive.site.entry import Entry, QuestionEntry
 from suite.archive.site.sources import Refused
 from suite.report.formats.render import FILE_NAME, filled
-from suite.report.map.cells import Square
-from suite.report.map.page_map import Map, MapRow
+from suite.report.map.page_map import NOTHING, Map, MapRow
 from suite.report.sections.labels import catalogue_order
 
 SLUG_MAX = 60  # characters of a name in a file's name
@@ -53,40 +52,48 @@ class Machine:
 
     @property
     def map(self) -> Map | None:
-        """Returns a map of the newest answer to each question: questions down, stacks across. None if the machine has
-        no question."""
-        if not self.questions:
-            return None
-        stacks = {stack for question in self.questions for stack in question.latest.squares}
-        columns = sorted(stacks, key=catalogue_order)
-        unplanned = Square("unplanned", "")
-        return Map(
-            caption="A steady step, in the newest set that asks the question, over that set's baseline: above 1× is "
-            "faster.",
-            columns=tuple(columns),
-            means=(),  # a mean would mix questions of several sets
-            rows=tuple(
-                MapRow(
-                    name=question.name,
-                    anchor=row_id(question.name),
-                    squares=tuple(question.latest.squares.get(stack, unplanned) for stack in columns),
-                    note=f"over {question.latest.baseline}, {question.newest.created_at[:10]}",
-                )
-                for question in self.questions
-            ),
-        )
+        """Returns the map of its questions."""
+        return newest_map(self.questions)
+
+
+def newest_map(asked: Sequence[MachineQuestion], *, with_machine: bool = False) -> Map | None:
+    """Returns a map of the newest answer to each question: questions down, stacks across. None without a question."""
+    if not asked:
+        return None
+    columns = sorted({stack for question in asked for stack in question.latest.squares}, key=catalogue_order)
+
+    def note(question: MachineQuestion) -> str:
+        where = f", {question.machine}" if with_machine else ""
+        return f"over {question.latest.baseline}, {question.newest.created_at[:10]}{where}"
+
+    return Map(
+        caption="A steady step, in the newest set that asks the question, over that set's baseline: above 1× is faster.",
+        columns=tuple(columns),
+        means=(),  # a mean would mix questions of several sets
+        rows=tuple(
+            MapRow(
+                name=question.name,
+                anchor=row_id(question),
+                squares=tuple(question.latest.squares.get(stack, NOTHING) for stack in columns),
+                note=note(question),
+            )
+            for question in asked
+        ),
+    )
 
 
 def index(shown: Sequence[Entry], refused: Sequence[Refused]) -> str:
     """Returns the HTML of the index; `refused` are the sets that aren't shown."""
     machines_ = machines_of(shown)
+    asked = [question for machine in machines_ for question in machine.questions]
     changes = [point for point in points_of(shown) if point.ratio is not None]
     return page(
         "site/index.html.j2",
         sets=newest_first(shown),
         refused=refused,
         machines=machines_,
-        questions=[question for machine in machines_ for question in machine.questions],
+        questions=asked,
+        map=newest_map(asked, with_machine=len(machines_) > 1),
         workloads=sorted({workload for entry in shown for workload in entry.workloads}),
         stacks=sorted({stack for entry in shown for stack in entry.stacks}),
         changes=sorted(changes, key=lambda point: (point.created_at, point.question, point.stack), reverse=True),
@@ -182,9 +189,9 @@ def newest_first(shown: Iterable[Entry]) -> list[Entry]:
     return sorted(shown, key=lambda entry: (entry.created_at, entry.name), reverse=True)
 
 
-def row_id(question: str) -> str:
-    """Returns the id of a question's line on a machine's page."""
-    return f"q-{short_digest(question)}"
+def row_id(question: MachineQuestion) -> str:
+    """Returns the id of a question's line in a table."""
+    return f"q-{short_digest(f'{question.name} {question.machine_id}')}"
 
 
 def set_page(entry: Entry) -> str:

@@ -20,6 +20,7 @@ from suite.results.speedup.geometric_means import Summary
 
 FILTERS = ("pass", "precision")
 ANSWERED = {*SIGNS} - {"mean"} | {"measured"}  # kinds of cells that a geometric mean counts
+NOTHING = Square("unplanned", "")  # the cell of what wasn't asked
 COMMONS_MOST = 24  # of a map's sets of common questions
 
 
@@ -38,7 +39,8 @@ class MapRow:
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """Questions down, `columns` across. `means` is the row on top; empty without means. The cells of a `plain` map
+    """Questions down, `columns` across: `jax_jit`, or `jax_jit:scan` for an implementation, of which each has a line
+    under its question. `means` is the row on top; empty without means. The cells of a `plain` map
     are text in few elements, since a large map has so many cells that elements slow the browser down. `ends` are the
     words at the two ends of the scale of colours."""
 
@@ -48,6 +50,42 @@ class Map:
     rows: tuple[MapRow, ...]
     plain: bool = False
     ends: tuple[str, str] = STEADY.ends
+
+    @property
+    def stacks(self) -> tuple[str, ...]:
+        """Returns the columns without their implementations."""
+        return tuple(dict.fromkeys(column.partition(":")[0] for column in self.columns))
+
+    @property
+    def implementations(self) -> tuple[str, ...]:
+        """Returns the names of all implementations; that of a stack without is empty."""
+        return tuple(dict.fromkeys(column.partition(":")[2] for column in self.columns))
+
+    def lines(self, squares: Sequence[Square]) -> list[tuple[str, list[tuple[str, Square]]]]:
+        """Returns the lines of a question: for each implementation that was asked of some stack its name, and (column,
+        cell) of every stack. An empty column stands for what a stack doesn't have."""
+        cells = dict(zip(self.columns, squares, strict=True))
+        named = {
+            name: [(f"{stack}:{name}".rstrip(":"), stack) for stack in self.stacks] for name in self.implementations
+        }
+        asked = [
+            name for name, line in named.items() if any(cells.get(column, NOTHING) != NOTHING for column, _ in line)
+        ]
+        return [
+            (name, [(column, cells[column]) if column in cells else (stack, NOTHING) for column, stack in named[name]])
+            for name in asked or self.implementations[:1]
+        ]
+
+    @property
+    def no_means(self) -> tuple[Square, ...]:
+        """Returns the top row of a map without means, which another choice may fill."""
+        return (Square("mean", ""),) * len(self.columns)
+
+    @property
+    def chips(self) -> tuple[str, ...]:
+        """Returns what a reader can hide: the stacks, and where there are several the implementations (`:scan`)."""
+        named = [f":{name}" for name in self.implementations if name]
+        return (*self.stacks, *(named if len(named) > 1 else ()))
 
     @property
     def states(self) -> tuple[tuple[str, str, str], ...]:

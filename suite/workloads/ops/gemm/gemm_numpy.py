@@ -9,7 +9,7 @@ def forward(dims, parameters, a):
 
 def loss_and_gradients(dims, parameters, a, target):
     y = a @ parameters["b"]
-    y -= target  # the error, in place: no second N x N array
+    y -= target  # the error, in place: no second M x N array
     loss = np.mean(np.square(y))
     y *= np.float32(2.0 / y.size)
     return loss, {"b": a.T @ y}

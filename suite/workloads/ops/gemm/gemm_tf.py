@@ -4,9 +4,9 @@ import tensorflow as tf
 
 
 class Model(tf.Module):
-    def __init__(self, n):
+    def __init__(self, n, k=None):
         super().__init__()
-        self.b = tf.Variable(tf.zeros([n, n]), name="b")
+        self.b = tf.Variable(tf.zeros([k or n, n]), name="b")
 
     def __call__(self, a):
         return tf.matmul(a, self.b)
