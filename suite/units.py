@@ -1,8 +1,9 @@
 """Numbers as people read them: three significant digits, and one unit for a whole column.
 
 The rule of units: a column has one unit, chosen so that its median is at least 1. A value of the column keeps this unit
-in sentences and lines of progress, too. A value that would take five digits in it (a time: six), or be under a hundredth, is
-written in the unit that fits it, with that unit's name: 174 s in a column of milliseconds. So is a value that is in no column.
+in sentences and lines of progress, too. A value that would take five digits in it (a time: six), or be under a
+hundredth, is written in the unit that fits it, with that unit's name: 174 s in a column of milliseconds. So is a value
+that is in no column.
 
 Every function returns a dash for an unknown number (None or not finite), so that no page shows "None" or "nan".
 """

@@ -60,9 +60,9 @@ def test_what_doesnt_suit_its_column_s_unit_has_one_of_its_own() -> None:
     column = units.time_unit([0.036, 0.612, 17.4])
     assert column.name == "ms"
     shown = [column.show(seconds) for seconds in (0.036, 9.9944, 9.996, 17.4, 1e-5, 9e-6, 0.0, None)]
-    assert shown == ["36.0", "9,990", "10.0 s", "17.4 s", "0.0100", "9.00 µs", "0", "–"]
-    assert (column(17.4), column(0.612), column(None)) == ("17.4 s", "612 ms", "–")
-    assert units.interval(16.1, 18.3, column) == "[16.1, 18.3] s" and units.interval(0.6, 0.7, column) == "[600, 700]"
+    assert shown == ["36.0", "9,990", "10,000", "17,400", "0.0100", "9.00 µs", "0", "–"]
+    assert (column(174), column(0.612), column(None)) == ("174 s", "612 ms", "–")
+    assert units.interval(161, 183, column) == "[161, 183] s" and units.interval(0.6, 0.7, column) == "[600, 700]"
     assert units.byte_unit([2.0**20])(2.0**35) == "32.0 GiB"
     assert units.rate_unit([20.0, 30.0, 4e6], "rows").show(4e6) == "4.00 M rows/s"
     assert Unit("ms", 1e-3)(17.4) == "17,400 ms", "a unit that stands for itself"

@@ -140,7 +140,7 @@ def test_the_same_dims_from_two_sizes_are_one_question() -> None:
     [
         ({"sizes": ("huge",)}, "Workload 'gemm' has no size 'huge'"),
         ({"workloads": ("GEMM",)}, "Did you mean 'gemm'?"),
-        ({"dims": ({"m": 3},)}, "Workload 'gemm' has no dim 'm'"),
+        ({"dims": ({"q": 3},)}, "Workload 'gemm' has no dim 'q'"),
         ({"stacks": ("torch",)}, "There is no stack 'torch'"),
     ],
 )

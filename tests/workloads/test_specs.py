@@ -113,9 +113,11 @@ def test_selu_by_hand() -> None:
     assert found["x"][0, 1] == 0.0  # the error is 0 there
 
 
-# Counted by hand: gemm n=4; ffn 2 x 3 tokens, 4 -> 8 -> 4; mha 2 x 3 tokens, 2 heads of 2; selu n=4.
+# Counted by hand: gemm n=4, and A 2 x 8, B 8 x 4; ffn 2 x 3 tokens, 4 -> 8 -> 4; mha 2 x 3 tokens, 2 heads of 2;
+# selu n=4.
 HAND = [
     ("gemm", {"n": 4}, 2 * 64, 4 * 64, 3 * 16 * 4, 8 * 16 * 4, 16),
+    ("gemm", {"n": 4, "m": 2, "k": 8}, 2 * 64, 4 * 64, 4 * (16 + 32 + 8), 4 * (16 + 8 + 6 * 32), 32),
     ("ffn", {"batch": 2, "seq": 3, "width": 4, "hidden": 8}, 2 * 384, 5 * 384, 4 * 76 + 8 * 24, 24 * 76 + 8 * 24, 76),
     (
         "mha",
@@ -138,6 +140,16 @@ def test_work_by_hand(
     assert (spec.flops(dims, "forward"), spec.flops(dims, "train")) == (forward, train)
     assert (spec.bytes_floor(dims, "forward"), spec.bytes_floor(dims, "train")) == (bytes_forward, bytes_train)
     assert sum(tensor.size for tensor in spec.parameters(dims).values()) == parameters
+
+
+def test_a_product_is_square_unless_m_or_k_is_given() -> None:
+    gemm = WORKLOADS["gemm"]
+    assert gemm.dims("tiny", {"m": 64, "k": 64}) == gemm.dims("tiny", {}) == {"n": 64}, "one question has one name"
+    assert gemm.dims("tiny", {"k": 8}) == {"n": 64, "k": 8}
+    assert [
+        tensor.shape
+        for tensor in (gemm.spec.inputs({"n": 4, "m": 2})["a"], gemm.spec.parameters({"n": 4, "k": 3})["b"])
+    ] == [(2, 4), (3, 4)]
 
 
 def test_the_original_study_s_shapes() -> None:

@@ -67,7 +67,7 @@ def newest_map(asked: Sequence[MachineQuestion], *, with_machine: bool = False) 
         return f"over {question.latest.baseline}, {question.newest.created_at[:10]}{where}"
 
     return Map(
-        caption="A steady step, in the newest set that asks the question, over that set's baseline: above 1× is faster.",
+        caption="A steady step in the newest set that asks the question, over its baseline: above 1× is faster.",
         columns=tuple(columns),
         means=(),  # a mean would mix questions of several sets
         rows=tuple(

@@ -92,6 +92,16 @@ def test_a_machine_s_map_has_the_newest_answer_to_each_question(site: Site) -> N
     assert re.findall(r'<td data-stack="jax_jit" class="sq ([^"]*)"', other.read_text()) == ["slower s2"] * 2
 
 
+def test_the_index_has_every_question_of_every_machine_in_one_map(site: Site) -> None:
+    text = (site.out / "index.html").read_text(encoding="utf-8")
+    (table,) = re.findall(r'<table class="map".*?</table>', text, re.DOTALL)
+    anchors = re.findall(r'<th scope="row"><a href="#([^"]*)"', table)
+    assert len(anchors) == len({*anchors}) == text.count('id="q-') == 2 + 2 + 3, (
+        "of a-machine, b-machine and the stored set"
+    )
+    assert "2026-03-07, Example CPU" in table and "2026-03-06, Other CPU" in table
+
+
 def test_hostile_names_are_text(tmp_path: Path) -> None:
     made(tmp_path / "results", 1, model=HOSTILE, version=HOSTILE)
     made(tmp_path / "results", 2, model=HOSTILE, version=HOSTILE)
