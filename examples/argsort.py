@@ -1,4 +1,6 @@
-"""How much slower is argsort in jax.numpy on a CPU than NumPy's and PyTorch's? jax-ml/jax#10434"""
+"""How much slower is argsort in jax.numpy, which is stable, than NumPy's default and PyTorch's stable one?
+
+jax-ml/jax#10434"""
 
 import jax.numpy as jnp
 import numpy as np
@@ -12,7 +14,7 @@ def inputs(n=1_000_000):
 
 
 def canonical(order, x):
-    return x[order]  # equal values may stand in any order
+    return x[order]  # NumPy's default leaves equal values in any order
 
 
 def numpy_argsort(x):
@@ -24,4 +26,4 @@ def jax_argsort(x):
 
 
 def torch_argsort(x):
-    return torch.argsort(x)
+    return torch.argsort(x, stable=True)
