@@ -1,5 +1,5 @@
-# Every target but `quick`, `help` and `orchestrator` runs the invoke task of its name. The first target to be made also
-# makes the orchestrator's environment, which needs Python 3.11, 3.12 or 3.13 and a package index.
+# Targets for users run the command of ./stackwars of their name; those for developers a task of tasks.py. The first
+# target to be made also makes the orchestrator's environment, which needs Python 3.11, 3.12 or 3.13 and a package index.
 #
 ## make run        measure and report: environments, the quick preset, a result set with its page
 ## make setup      every environment from its lock            ARGS="--target=cuda"
@@ -15,7 +15,7 @@
 ## make images     the images that are built
 ## make base-image base images for these, where no registry can be reached
 ## make clean      remove environments of older locks, and tools' caches; results are kept
-## ARGS are options of the task: make run ARGS="--preset=ops --stack=jax_*"; ./stackwars TASK --help lists them.
+## ARGS are options of the command: make run ARGS="--preset=ops --stack=jax_*"; ./stackwars run --help lists them.
 
 # The first command that starts a fitting Python: a version manager's `python3.13` may be a stub that starts none. If no
 # command does, `python3` is taken, and suite.environments searches the version managers' folders for a fitting Python.
@@ -26,8 +26,14 @@ PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13; do \
 .PHONY: run setup doctor list report test test-all quick check docs build images base-image clean help orchestrator
 .DEFAULT_GOAL := run
 
-run setup doctor list report check docs build images base-image clean: orchestrator
+run setup doctor list report build images: orchestrator
+	@.venv/bin/stackwars $@ $(ARGS)
+
+check docs clean: orchestrator
 	@.venv/bin/invoke $@ $(ARGS)
+
+base-image: orchestrator
+	@.venv/bin/python -m tools.base_image $(ARGS)
 
 # ARGS are quoted again, so that pytest gets ARGS="-m 'not stacks'" as it was written.
 test test-all quick: orchestrator

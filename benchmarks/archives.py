@@ -67,9 +67,9 @@ def timed(what: str) -> Iterator[None]:
 
 
 def command(*words: object) -> None:
-    """Runs `invoke` with these words, as a process of its own."""
+    """Runs `stackwars` with these words, as a process of its own."""
     done = subprocess.run(
-        [Path(sys.executable).with_name("invoke"), *map(str, words)], capture_output=True, check=False
+        [Path(sys.executable).with_name("stackwars"), *map(str, words)], capture_output=True, check=False
     )
     assert done.returncode in (0, 5), done.stderr.decode()
 
@@ -97,10 +97,10 @@ def main() -> None:
         ops = drawn(440, 1)
         for day in range(options.sets):
             made(folder / "sets" / f"set-{day}", ops[:300], day)
-        with timed(f"invoke history over {options.sets} sets of 300 attempts, one stack of one workload"):
+        with timed(f"stackwars history over {options.sets} sets of 300 attempts, one stack of one workload"):
             command("history", f"--results={folder / 'sets'}", "--workload=gemm", "--stack=s1")
         first, second = (made(folder / letter, drawn(440, seed), 0) for seed, letter in ((2, "a"), (3, "b")))
-        with timed("invoke compare of two sets of 440 attempts"):
+        with timed("stackwars compare of two sets of 440 attempts"):
             command("compare", first.folder, second.folder)
 
 

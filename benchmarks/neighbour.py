@@ -24,7 +24,7 @@ from suite.results.speedup.verdicts import Speedup
 from suite.results.store.rows import Row
 from suite.units import interval, ratio
 
-INVOKE = Path(sys.executable).parent / "invoke"
+STACKWARS = Path(sys.executable).parent / "stackwars"
 BURST_SECONDS = (0.2, 2.0)  # the shortest and the longest burst
 SHARES = ("synced_others", "pipelined_others", "fetch_others")  # columns: the share of our cores that others used
 
@@ -59,7 +59,7 @@ def neighbour(share: float, cores: int) -> Iterator[None]:
 def measured(options: argparse.Namespace, place: Path) -> results.Results:
     """Runs the stacks and workloads of the options once. Returns the set."""
     words = [
-        str(INVOKE),
+        str(STACKWARS),
         "run",
         "--engine=local",
         "--json",

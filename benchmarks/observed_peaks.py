@@ -19,7 +19,7 @@ from time import sleep
 from suite import results
 from suite.worker.process_memory import status_bytes
 
-INVOKE = Path(sys.executable).parent / "invoke"
+STACKWARS = Path(sys.executable).parent / "stackwars"
 POLL_SECONDS = 0.01
 WORKER = b"suite.worker\0"
 
@@ -74,7 +74,7 @@ def main() -> None:
     parser.add_argument("--engine", default="local")
     parser.add_argument("options", nargs="*", help="further options of ./stackwars run, after --")
     options = parser.parse_args()
-    words = [str(INVOKE), "run", "--purpose=memory", f"--engine={options.engine}", "--json", *options.options]
+    words = [str(STACKWARS), "run", "--purpose=memory", f"--engine={options.engine}", "--json", *options.options]
     with ThreadPoolExecutor() as pool:
         run = pool.submit(subprocess.check_output, words, text=True)
         observed = watch(run)

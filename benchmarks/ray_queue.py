@@ -22,7 +22,7 @@ from suite import results
 from tests.cluster.test_ray import Machines, cluster
 from tests.scenes import FAKE, SCENARIOS
 
-INVOKE = Path(sys.executable).parent / "invoke"
+STACKWARS = Path(sys.executable).parent / "stackwars"
 CASES, SECONDS = 24, 2.0
 PRESET = f"""
 title = "Cases of {SECONDS} s"
@@ -49,7 +49,7 @@ def run(place: Path, *options: str) -> tuple[float, float]:
     last block)."""
     (place / "two.toml").write_text(PRESET, encoding="utf-8")
     words = [
-        str(INVOKE),
+        str(STACKWARS),
         "run",
         f"--preset={place / 'two.toml'}",
         f"--workload-path={SCENARIOS}",

@@ -24,7 +24,7 @@ from suite import results
 from suite.protocol import SAMPLINGS
 from suite.results.speedup.verdicts import ratios
 
-INVOKE = Path(sys.executable).parent / "invoke"
+STACKWARS = Path(sys.executable).parent / "stackwars"
 PRESET = """
 title = "One block, sampled {sampling}"
 size = "{size}"
@@ -64,7 +64,7 @@ def run_block(options: argparse.Namespace, sampling: str, place: Path) -> dict[t
         ),
         encoding="utf-8",
     )
-    words = [INVOKE, "run", f"--preset={preset}", "--engine=local", f"--results={place}", *options.further]
+    words = [STACKWARS, "run", f"--preset={preset}", "--engine=local", f"--results={place}", *options.further]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     newest = place / "latest"
     if not newest.exists():

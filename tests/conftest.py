@@ -13,10 +13,10 @@ from typing import Any
 import hypothesis
 import pytest
 
-from suite.cli.project import environments
 from suite.environments import locks
 from suite.machine import noise
 from suite.stacks.catalog import STACKS
+from tests import needed
 from tests.browser import browser, tabs
 from tests.runs import OLDER, Asked, Lanes
 
@@ -83,7 +83,7 @@ def mark_by_runs(item: pytest.Item, known: dict[str, Asked]) -> None:
         item.add_marker(pytest.mark.release)
     if any(run.module == OLDER for run in asked):
         item.add_marker(pytest.mark.newest)
-        item.add_marker(pytest.mark.environments(*(lock.stem for lock in environments.OLDEST.values())))
+        item.add_marker(pytest.mark.environments(*(lock.stem for lock in needed.OLDEST.values())))
 
 
 def named_runs(item: pytest.Item) -> set[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 
 import pytest
 from docker import DockerClient
 
-from suite.environments import base_image, images, locks
+from suite.environments import images, locks
 from suite.errors import UserError
-from tests.runs import INVOKE
 
 
 def engine_or_skip() -> DockerClient:
@@ -25,9 +25,10 @@ def images_or_skip(*environments: str) -> DockerClient:
     client = engine_or_skip()
     missing = [name for name in environments if images.find(client, name, "cpu") is None]
     for python in sorted({locks.python_of(name, "cpu") for name in missing}):
-        if client.images.list(base_image.tag_of(python)):
+        if client.images.list(images.own_base(python)):
             continue
-        made = subprocess.run([INVOKE, "base-image", f"--python={python}"], capture_output=True, text=True, check=False)
+        command = [sys.executable, "-m", "tools.base_image", f"--python={python}"]
+        made = subprocess.run(command, capture_output=True, text=True, check=False)
         if made.returncode != 0:
             pytest.skip(f"no base image: {made.stderr.strip()}")
     for name in missing:

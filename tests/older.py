@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from suite.cli import program
-from suite.cli.project.environments import OLDEST
+from suite.cli import app
 from suite.environments import venv
 from tests import unwarmed
+from tests.needed import OLDEST
 
 FIT = venv.fit
 
@@ -21,4 +21,4 @@ def fit(name: str, target: str) -> Path:
 if __name__ == "__main__":
     venv.fit = fit
     unwarmed.spare()
-    program.main()
+    app.main()

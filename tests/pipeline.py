@@ -114,7 +114,7 @@ def make_session(folder: Path, plan: Plan, heard: Heard | None = None, again: fr
             engine=Choice("local", "Engine: local."),
             python=None,
         )
-        store = ResultSet.create(folder, describe(run, "invoke run"))
+        store = ResultSet.create(folder, describe(run, ["run"]))
     runner = Runner(
         plan,
         store,

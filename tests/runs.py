@@ -16,7 +16,7 @@ from typing import Any
 
 from suite.stacks.catalog import STACKS
 
-INVOKE = Path(sys.executable).parent / "invoke"
+STACKWARS = (sys.executable, "-P", "-m", "suite.cli")
 TOGETHER, OLDER, UNWARMED = "tests.together", "tests.older", "tests.unwarmed"
 LANES_MAX = 4  # a process of a framework takes about a GB
 
@@ -40,7 +40,7 @@ def invoke_run(place: Path, *options: str, engine: str = "local", module: str = 
 
     `module`: tests.together, tests.older or tests.unwarmed, in place of invoke.
     """
-    program = [sys.executable, "-m", module] if module else [INVOKE]
+    program = [sys.executable, "-m", module] if module else STACKWARS
     words = [*program, "run", f"--engine={engine}", "--preset=tiny", "--json", f"--results={place}", *options]
     variables = os.environ | {"COLUMNS": "200", "TMPDIR": str(place)}
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=variables)

@@ -90,11 +90,11 @@ LENT = f"""#!/bin/sh
 [ "$*" = "{" ".join(MAKES)}" ] || exit 2
 mkdir -p .venv/bin
 ln -sfn {ROOT}/.environments .environments
-cat > .venv/bin/invoke <<END
+cat > .venv/bin/stackwars <<END
 #!/bin/sh
-PYTHONPATH=$PWD exec {sys.executable} -c 'from suite.cli.program import main; main()' "\\$@"
+PYTHONPATH=$PWD exec {sys.executable} -P -m suite.cli "\\$@"
 END
-chmod +x .venv/bin/invoke
+chmod +x .venv/bin/stackwars
 """
 
 

@@ -23,7 +23,7 @@ from suite.launch.container import SET
 from suite.stacks.catalog import STACKS as CATALOGUE
 from tests.engine import images_or_skip
 from tests.refusals import HUGE, WORDS
-from tests.runs import EVERY_OPERATION, INVOKE, UNWARMED, Lanes, invoke_run
+from tests.runs import EVERY_OPERATION, STACKWARS, UNWARMED, Lanes, invoke_run
 
 pytestmark = pytest.mark.stacks
 RUNS = EVERY_OPERATION
@@ -35,7 +35,7 @@ WAIT_SECONDS = 120
 
 
 def command(place: Path, *options: str) -> list[str]:
-    return [str(INVOKE), "run", "--json", f"--results={place}", *options]
+    return [*STACKWARS, "run", "--json", f"--results={place}", *options]
 
 
 def variables(place: Path, **more: str) -> dict[str, str]:
@@ -45,7 +45,7 @@ def variables(place: Path, **more: str) -> dict[str, str]:
 
 def resume(folder: Path, **more: str) -> tuple[list[dict[str, Any]], str]:
     done = subprocess.run(
-        [INVOKE, "run", f"--resume={folder}"],
+        [*STACKWARS, "run", f"--resume={folder}"],
         capture_output=True,
         text=True,
         check=False,

@@ -18,17 +18,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from invoke.parser.parser import Parser
 
+import tasks
 from benchmarks import harness_cost, loop_overhead, nearness, pairs
 from suite import results
-from suite.cli.options.measuring import RunOptions
+from suite.cli.options import RunOptions
 from suite.environments.locks import Locks
 from suite.launch.local import Local
 from suite.machine import facts
 from suite.plan import preset
 from suite.plan.planning import Selection, make
 from suite.plan.preset import Question
-from suite.report.published import definitions
 from suite.results.store import schema
 from suite.results.store.result_set import ResultSet
 from suite.run.runner import Runner
@@ -42,8 +43,9 @@ from suite.workloads.tensors import generate_all
 from tests.pipeline import QUICK, Heard
 from tests.results.rows import WHEN, attempt_of, row_of
 from tests.runs import TOGETHER, invoke_run, of
-from tests.typed import CORE, FLAGS, parsed
+from tests.typed import CORE, FLAGS, FLAGS_OF_TOOLS, parsed, parsed_by_tool
 from tools import reference
+from tools.figures import definitions
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "docs" / "example"
@@ -67,11 +69,12 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def command_lines() -> Iterator[tuple[str, list[str]]]:
-    """(page, words) of each `./stackwars` or `make` line in any page's shell blocks, comments cut off."""
+    """(page, words) of each line of `./stackwars`, `make` or `tools` in any page's shell blocks, comments cut off."""
     for page in PAGES:
         for line in "".join(blocks(page, "sh")).splitlines():
             words = shlex.split(line, comments=True)
-            if words and Path(words[0]).name in ("stackwars", "make"):
+            words = words[1:] if words[:1] == ["sudo"] else words
+            if words and (Path(words[0]).name in ("stackwars", "make") or " ".join(words[1:3]).startswith("-m tools.")):
                 yield page.name, [Path(words[0]).name, *words[1:]]
 
 
@@ -89,8 +92,15 @@ def test_every_command_shown_exists_and_would_be_accepted(page: str, words: list
         asked = subprocess.run(
             ["make", "--dry-run", *words[1:]], cwd=ROOT, env=alone, capture_output=True, text=True, check=True
         )
-        words = next((shlex.split(line) for line in asked.stdout.splitlines() if "/invoke " in line), [])
-        assert words or "help" in asked.args
+        lines = [shlex.split(line) for line in asked.stdout.splitlines() if line.startswith(".venv/bin/")]
+        assert lines or "help" in asked.args
+        words = lines[-1] if lines else ["stackwars", "--help"]
+    if words[0].endswith("invoke"):
+        assert Parser(contexts=tasks.namespace.to_contexts()).parse_argv(words[1:])
+        return
+    if words[0].endswith("python"):
+        assert parsed_by_tool(words[2:])
+        return
     if not words[1:] or words[1].startswith("--"):
         assert set(words[1:]) <= CORE
         return
@@ -114,7 +124,7 @@ def test_no_page_tells_to_type_what_is_not_on_path(page: Path) -> None:
 
 
 def test_every_option_that_a_text_names_exists() -> None:
-    flags = {"--help", "--list"}.union(*FLAGS.values())
+    flags = {"--help", "--list"}.union(*FLAGS.values(), *FLAGS_OF_TOOLS.values())
     shown = {option for page in PAGES for option in re.findall(r"`(--[a-z-]+)", page.read_text(encoding="utf-8"))}
     assert shown <= flags
 
@@ -199,7 +209,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         engine=engines.Choice("local", "Engine: local."),
         python=None,
     )
-    store = ResultSet.create(folder / "results" / "set", describe(run, "invoke run"))
+    store = ResultSet.create(folder / "results" / "set", describe(run, ["run"]))
     runner = Runner(
         planned,
         store,

@@ -14,10 +14,10 @@ import pytest
 from suite import protocol, results
 from suite.environments import venv
 from suite.launch.engine import worker_environment
-from suite.reference import golden_check
 from suite.workloads.catalog import find
 from tests.mutations import MODEL_MUTANTS, make_mutant
-from tests.runs import INVOKE, TOGETHER, UNWARMED, Asked, Lanes, invoke_run, of
+from tests.runs import STACKWARS, TOGETHER, UNWARMED, Asked, Lanes, invoke_run, of
+from tools import golden
 
 pytestmark = pytest.mark.stacks
 MODELS = {name: workload for name, workload in find().items() if (workload.folder / "oracle.py").exists()}
@@ -103,7 +103,7 @@ def test_llama_runs_in_every_mixed_precision_of_pytorch(runs: Lanes) -> None:
 @pytest.mark.environments("oracle")
 @pytest.mark.parametrize("size", SIZES)
 def test_a_golden_file_made_again_is_the_stored_one(size: str) -> None:
-    oracle = golden_check.GoldenMaker(venv.ensure("oracle", "test").python, worker_environment(os.environ)[0])
+    oracle = golden.GoldenMaker(venv.ensure("oracle", "test").python, worker_environment(os.environ)[0])
     assert oracle.differences(MODELS[REMADE], size) == []
 
 
@@ -126,7 +126,7 @@ def test_other_dims_are_held_to_the_stack_that_ran_first(tmp_path: Path) -> None
     ],
 )
 def test_dims_that_dont_fit_are_refused_with_the_rule(dims: str, rule: str) -> None:
-    words = [INVOKE, "run", "--preset=tiny", "--workload=gpt2", f"--dims={dims}", "--engine=local"]
+    words = [*STACKWARS, "run", "--preset=tiny", "--workload=gpt2", f"--dims={dims}", "--engine=local"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert rule in done.stderr

@@ -15,7 +15,7 @@ import pytest
 from suite import results
 from suite.ir.findings import StackPrograms
 from suite.results.questions.programs import programs_of
-from tests.runs import INVOKE, OLDER, UNWARMED, WITH_OLDER, Asked, Lanes, of
+from tests.runs import OLDER, STACKWARS, UNWARMED, WITH_OLDER, Asked, Lanes, of
 from tests.scenes import FAKE, SCENARIOS
 
 pytestmark = [pytest.mark.stacks, pytest.mark.newest]
@@ -146,7 +146,7 @@ def test_a_dump_that_ends_in_the_middle_is_an_error_of_its_case_alone(runs: Lane
 
 def told(*words: str) -> subprocess.CompletedProcess[str]:
     """What `invoke ir` says."""
-    return subprocess.run([INVOKE, "ir", *words], capture_output=True, text=True, check=False)
+    return subprocess.run([*STACKWARS, "ir", *words], capture_output=True, text=True, check=False)
 
 
 @pytest.mark.runs("programs")

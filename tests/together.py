@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Timer
 from time import perf_counter
 
-from suite.cli import program
+from suite.cli import app
 from suite.launch.engine import ProcessRequest, worker_environment
 from suite.launch.local import Local
 from suite.launch.process import NOTHING_KNOWN, Exit
@@ -90,4 +90,4 @@ class Together(Local):
 
 if __name__ == "__main__":
     engines.Local = Together  # type: ignore[misc]
-    program.main()
+    app.main()

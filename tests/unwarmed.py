@@ -3,7 +3,7 @@ processes a cold disk cache, and takes seconds for each framework where nobody a
 
 from __future__ import annotations
 
-from suite.cli import program
+from suite.cli import app
 from suite.launch.container import Container
 from suite.launch.engine import Engine
 from suite.launch.local import Local
@@ -20,4 +20,4 @@ def spare() -> None:
 
 if __name__ == "__main__":
     spare()
-    program.main()
+    app.main()

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 
-from invoke.collection import Collection
-
-import tasks
 from suite.case import Outcome
-from suite.cli import parser
+from suite.cli.app import APP
+from suite.errors import COMMAND
 from suite.protocol import Protocol
 from suite.report.sections.labels import WORDS
 from suite.report.sections.whole_set.terms import Constants, meanings
@@ -31,16 +28,9 @@ def glossary() -> str:
 
 def options() -> str:
     """Returns every command with its options."""
-    collection = Collection.from_module(tasks)
-    parts = [f"{MADE}\n# Options\n\nEvery command with its options; `./stackwars COMMAND --help` prints the same.\n"]
-    for name in sorted(collection.task_names):
-        command = collection[name]
-        lines = [
-            f"| `--{it.name}` | {(it.help or '').replace('|', '&#124;')} |" for it in parser.arguments(command.options)
-        ]
-        table = "\n".join(["| option | meaning |", "| --- | --- |", *lines]) + "\n" if lines else ""
-        parts.append(f"## {name}\n\n{inspect.getdoc(command.body)}\n\n{table}")
-    return "\n".join(parts)
+    made = APP.generate_docs(output_format="markdown", usage_name=COMMAND)
+    made = made.replace("](#./", "](#")  # a heading's anchor has no dots and slashes
+    return "\n".join([MADE, "# Options", made.partition("\n")[2]])
 
 
 PAGES = {"glossary.md": glossary, "options.md": options}

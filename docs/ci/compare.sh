@@ -17,7 +17,7 @@ usage() { sed -n '5,7s/^# *//p' "$0" >&2; exit 2; }
 measure() { # FOLDER NAME OPTIONS...: the checkout in FOLDER, with its own environments, as the set $out/NAME/latest
     local folder=$1 name=$2
     shift 2
-    (cd "$folder" && "$python" -m suite.environments orchestrator && .venv/bin/invoke run --results="$out/$name" "$@") >&2 ||
+    (cd "$folder" && "$python" -m suite.environments orchestrator && .venv/bin/stackwars run --results="$out/$name" "$@") >&2 ||
         (($? == 3)) || exit "$?" # a case that failed is a result: the comparison says whether it did before
 }
 
@@ -37,14 +37,14 @@ stored)
     name=$2 archive=$3
     shift 3
     (cd "$root" && "$python" -m suite.environments orchestrator) >&2
-    "$root/.venv/bin/invoke" fetch --set="$name" --from="$archive" --results="$out/before" >&2
+    "$root/.venv/bin/stackwars" fetch --set="$name" --from="$archive" --results="$out/before" >&2
     before=$out/before/$name
     ;;
 *) usage ;;
 esac
 measure "$root" after "$@"
 
-compare=("$root/.venv/bin/invoke" compare "$before" "$out/after/latest" --threshold="$threshold")
+compare=("$root/.venv/bin/stackwars" compare "$before" "$out/after/latest" --threshold="$threshold")
 code=0
 "${compare[@]}" --format=md --out="$out/comparison.md" || code=$?
 ((code == 0 || code == 5)) || exit "$code" # sets that don't compare: said on standard error

@@ -187,6 +187,7 @@ def whole_of(shares: Sequence[ResultSet]) -> PlanFile:
         plan=plan,
         created_at=min(file.created_at for file in files),
         command=shlex.join(word for word in shlex.split(first.command) if not word.startswith("--shard=")),
+        options=tuple(word for word in first.options if not word.startswith("--shard=")),
         attempts=tuple(chain.from_iterable(file.attempts for file in files)),
         locks={name: lock for file in files for name, lock in file.locks.items()},
         units={name: unit for file in files for name, unit in file.units.items()},

@@ -4,6 +4,7 @@ sent back. This code runs on the machines of a Ray cluster."""
 from __future__ import annotations
 
 import io
+import shlex
 import shutil
 import tempfile
 import zipfile
@@ -101,7 +102,7 @@ def measure(fields: dict[str, Any], shard: Shard, force: bool) -> tuple[bytes, l
     run = replace(run, plan=replace(part, set_id=f"{file.plan.set_id}-{shard.index}of{shard.of}"))
     with noise.alone(len(facts.usable_cores()), force) as disturbances, tempfile.TemporaryDirectory() as scratch:
         listener.notes += disturbances
-        store = ResultSet.create(Path(scratch) / run.plan.set_id, describe(run, file.command))
+        store = ResultSet.create(Path(scratch) / run.plan.set_id, describe(run, shlex.split(file.command)[1:]))
         store.machine = facts.machine()
         if reading := ceiling(file):
             store.ceilings = [reading]

@@ -23,15 +23,16 @@ import docker
 from docker import DockerClient
 from docker.errors import APIError, BuildError, DockerException, ImageNotFound
 
-from suite.environments import ROOT, base_image, say
+from suite.environments import ROOT, say
 from suite.environments.checkout import git
 from suite.environments.locks import lock_path, lock_sha256, names, owner, python_of_lock, sha256, variants
 from suite.environments.uv import link_folders, remedy, wheel_source
-from suite.errors import COMMAND, UserError, unknown
+from suite.errors import UserError, unknown
 
 FOLDER = ROOT / "docker"
 WHEELHOUSE = FOLDER / "wheelhouse"
 MAKER = {"dangling": True, "label": "stackwars.stage=maker"}  # finds what the stage `maker` of the Dockerfiles leaves
+DEBIAN = {"3.11": "bookworm", "3.13": "trixie"}  # the release of each Python, in the bases that `base-image` makes
 # Variables that say where a site gets packages. The engine keeps the values of proxies out of every layer.
 PASSED_ON = (
     "PIP_INDEX_URL",
@@ -98,6 +99,11 @@ def find(client: DockerClient, environment: str, target: str, lock: Path | None 
     return str(image.id) if image.labels.get("stackwars.lock") == sha256(lock) else None
 
 
+def own_base(python: str) -> str:
+    """Returns the tag of the base image that `base-image` makes for a Python."""
+    return f"stackwars/base:{DEBIAN.get(python, python)}"
+
+
 def choose_base(client: DockerClient, wanted: str | None, python: str) -> str:
     """Returns the base image for a Python: `wanted` (`--base`), else the one made by `base-image`, else the official
     one.
@@ -107,10 +113,10 @@ def choose_base(client: DockerClient, wanted: str | None, python: str) -> str:
     if wanted:
         return wanted
     try:
-        client.images.get(base_image.tag_of(python))
+        client.images.get(own_base(python))
     except ImageNotFound:
         return official_base(python)
-    return base_image.tag_of(python)
+    return own_base(python)
 
 
 def official_base(python: str) -> str:
@@ -194,7 +200,7 @@ def failure(name: str, base: str, log: list[str]) -> str:
     last = "\n".join(words.splitlines()[-LOG_LINES:])
     advice = remedy(words)
     if re.search(r"pull access denied|manifest unknown|registry|no such host|failed to resolve|dial tcp", words):
-        advice = f"{base} can't be pulled here: `{COMMAND} base-image` makes a base from this machine's Debian mirror."
+        advice = f"{base} can't be pulled here: `sudo make base-image` makes a base from this machine's Debian mirror."
     return f"The image {name} could not be built.\n{last}\n{advice}"
 
 

@@ -1,8 +1,8 @@
 """The answer with which every stack is compared. It comes from a workload's float64 reference, or from a golden file
 that another implementation made.
 
-`./stackwars golden` makes the golden file (`golden/<size>.npz` in a model's folder) from the same canonical weights. At
-the sizes `tiny` and `odd` it has whole tensors, at larger sizes a digest of each.
+`python -m tools.golden` makes the golden file (`golden/<size>.npz` in a model's folder) from the same canonical
+weights. At the sizes `tiny` and `odd` it has whole tensors, at larger sizes a digest of each.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suite import protocol
-from suite.errors import COMMAND, UserError
+from suite.errors import UserError
 from suite.reference.digests import CHUNK, Array, Digest, digest, from_figures
 from suite.reference.optimizers import OPTIMIZERS
 from suite.workloads import trees
@@ -228,7 +228,7 @@ def load(path: Path) -> ReferenceAnswer:
     if not any(name.startswith("shrunk/") for name in stored):
         raise UserError(
             f"{path} was made by an earlier version and lacks what a step changes. Make it again: "
-            f"`{COMMAND} golden --workload={path.parents[1].name} --size={path.stem}`."
+            f"`.venv/bin/python -m tools.golden --workload={path.parents[1].name} --size={path.stem}`."
         )
     tensors: dict[str, Any] = {
         n.removeprefix("digest/"): from_figures(v) if n.startswith("digest/") else v for n, v in stored.items()

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suite.case import Case
-from suite.errors import COMMAND, UserError
+from suite.errors import UserError
 from suite.reference.expected import ReferenceAnswer, from_reference, load, named, under_stress
 from suite.stacks.base import Adapter
 from suite.workloads import trees
@@ -98,6 +98,6 @@ class Data:
         if self.stressed and not answer.stressed:
             raise UserError(
                 f"{path} lacks the results of the spec's STRESSED weights. Make it again by "
-                f"'{COMMAND} golden --workload={self.workload.name} --size={path.stem}'."
+                f"'.venv/bin/python -m tools.golden --workload={self.workload.name} --size={path.stem}'."
             )
         return answer

@@ -15,7 +15,6 @@ from suite.archive import fetch, listing
 from suite.archive.publish import publish
 from suite.archive.signature import SIGNATURE
 from suite.archive.storage import UPLOADING, Storage
-from suite.cli.options.sets import FetchOptions, SetsOptions, VerifyOptions
 from suite.cli.sets import archives
 from suite.cli.sets.verify import verify
 from suite.errors import UserError
@@ -65,11 +64,11 @@ def test_the_page_of_a_fetched_set_is_made_here(
     stored: ResultSet, shelf: Storage, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = with_page(stored, shelf, PAGE)
-    archives.fetched(FetchOptions(set=name, from_=shelf.uri, results=str(tmp_path / "elsewhere")))
+    archives.fetch(set=name, from_=shelf.uri, results=str(tmp_path / "elsewhere"))
     page = tmp_path / "elsewhere" / name / "report.html"
     assert PAGE not in page.read_bytes() and b"<title>" in page.read_bytes()
     assert str(page) in capsys.readouterr().out
-    assert verify(VerifyOptions(set=str(page.parent))) == 0
+    assert verify(set=str(page.parent)) == 0
 
 
 @pytest.mark.parametrize(
@@ -124,7 +123,7 @@ def test_a_manifest_of_wrong_types_hides_no_other_set(
     whole = publish(stored.folder, shelf, quiet).name
     other = with_page(stored, shelf, PAGE)
     exchange(shelf, other, **facts)
-    archives.sets(SetsOptions(results="nowhere", from_=shelf.uri))
+    archives.sets(results="nowhere", from_=shelf.uri)
     said = capsys.readouterr()
     assert whole in said.out and f"{other}: The manifest of {other} has '" in said.err
 
@@ -231,15 +230,15 @@ def test_a_signed_set_says_whose_it_is_there_and_here(
 ) -> None:
     public, uri = f"{key}.pub", place.uri
     name = publish(stored.folder, place, quiet, key=key).name
-    archives.fetched(FetchOptions(set=name, from_=uri, results=str(tmp_path / "elsewhere")))
+    archives.fetch(set=name, from_=uri, results=str(tmp_path / "elsewhere"))
     folder = str(tmp_path / "elsewhere" / name)
     allowed = tmp_path / "allowed"
     allowed.write_text(f"# those whom I trust\nsomebody@there {Path(public).read_text()}")
     capsys.readouterr()
     for which, origin in ((name, uri), (folder, None)):
-        assert verify(VerifyOptions(set=which, from_=origin, signed_by=public)) == 0
-        assert verify(VerifyOptions(set=which, from_=origin, signed_by=str(allowed))) == 0
-        assert verify(VerifyOptions(set=which, from_=origin)) == 0
+        assert verify(set=which, from_=origin, signed_by=public) == 0
+        assert verify(set=which, from_=origin, signed_by=str(allowed)) == 0
+        assert verify(set=which, from_=origin) == 0
     said = capsys.readouterr().out
     assert said.count("intact, signed by my_key.pub.") == 2 == said.count("intact, signed by somebody@there.")
     assert said.count("It is signed: --signed-by=FILE") == 2
@@ -249,8 +248,8 @@ def test_an_unsigned_set_or_one_of_somebody_else_is_not_theirs(
     stored: ResultSet, shelf: Storage, key: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = publish(stored.folder, shelf, quiet).name
-    assert verify(VerifyOptions(set=name, from_=shelf.uri, signed_by=f"{key}.pub")) == 3
-    assert verify(VerifyOptions(set=name, from_=shelf.uri)) == 0
+    assert verify(set=name, from_=shelf.uri, signed_by=f"{key}.pub") == 3
+    assert verify(set=name, from_=shelf.uri) == 0
     said = capsys.readouterr().out
     assert "intact, but unsigned." in said and "It is unsigned, so nothing proves who published it." in said
     other = tmp_path / "other"
@@ -258,11 +257,11 @@ def test_an_unsigned_set_or_one_of_somebody_else_is_not_theirs(
     (stored.folder / "inputs" / "more.txt").write_text("more")
     stored.seal()
     second = publish(stored.folder, shelf, quiet, key=other).name
-    assert verify(VerifyOptions(set=second, from_=shelf.uri, signed_by=f"{key}.pub")) == 3
+    assert verify(set=second, from_=shelf.uri, signed_by=f"{key}.pub") == 3
     assert "signed by nobody in" in capsys.readouterr().out
     # A signature of one set is none of another.
     shelf.upload(shelf.read(second, SIGNATURE), name, SIGNATURE)
-    assert verify(VerifyOptions(set=name, from_=shelf.uri, signed_by=f"{other}.pub")) == 3
+    assert verify(set=name, from_=shelf.uri, signed_by=f"{other}.pub") == 3
 
 
 def test_what_is_no_key_or_no_signature_is_said(stored: ResultSet, shelf: Storage, key: Path, tmp_path: Path) -> None:
@@ -272,9 +271,9 @@ def test_what_is_no_key_or_no_signature_is_said(stored: ResultSet, shelf: Storag
     name = publish(stored.folder, shelf, quiet, key=key).name
     (tmp_path / "prose").write_text("prose\n")
     with pytest.raises(UserError, match="neither a public key nor"):
-        verify(VerifyOptions(set=name, from_=shelf.uri, signed_by=str(tmp_path / "prose")))
+        verify(set=name, from_=shelf.uri, signed_by=str(tmp_path / "prose"))
     shelf.upload(b"-----BEGIN SSH SIGNATURE-----\nnonsense", name, SIGNATURE)
-    assert verify(VerifyOptions(set=name, from_=shelf.uri, signed_by=f"{key}.pub")) == 3
+    assert verify(set=name, from_=shelf.uri, signed_by=f"{key}.pub") == 3
 
 
 def test_changes_that_nobody_committed_are_published_only_if_asked_for(stored: ResultSet, shelf: Storage) -> None:

@@ -15,18 +15,7 @@ from suite.archive.publish import publish
 from suite.archive.storage import Storage
 from suite.cli.measure.reproduce import reproduce
 from suite.cli.measure.run import run
-from suite.cli.options.measuring import RunOptions
-from suite.cli.options.plans import ReproduceOptions
-from suite.cli.options.sets import (
-    CollectOptions,
-    CompareOptions,
-    FetchOptions,
-    IrOptions,
-    PitfallsOptions,
-    PublishOptions,
-    ReportOptions,
-    VerifyOptions,
-)
+from suite.cli.options import RunOptions
 from suite.cli.sets import archives, compare, programs, report
 from suite.cli.sets.collect import collect
 from suite.cli.sets.verify import verify
@@ -36,6 +25,7 @@ from suite.results.store.result_set import ResultSet
 from tests.archive.s3 import BUCKET
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, make_set, record, row_of
+from tools.pitfalls import pitfalls
 
 FIRST, SECOND = "20260301-123000-quick-cpu-1a2b", "20260301-170000-quick-cpu-3c4d"
 SHORT, OTHER = "20260301-12", "20260301-17"
@@ -135,23 +125,26 @@ def on_shelf() -> None:
 
 # Each takes a beginning of the first set's name; what has no answer for such a set refuses it as the set that it is.
 COMMANDS: dict[str, tuple[Callable[[str], object], str]] = {
-    "verify": (lambda text: verify(VerifyOptions(set=text)), ""),
-    "verify --from": (lambda text: verify(VerifyOptions(set=text, from_="shelf")), ""),
-    "fetch": (lambda text: archives.fetched(FetchOptions(set=text, from_="shelf", results="here")), ""),
-    "archive": (lambda text: archives.archive(PublishOptions(set=text, to="other", with_changes=True)), ""),
-    "report": (lambda text: report.report(ReportOptions(set=text, format="json", out="told.json")), ""),
-    "report --compare": (lambda text: report.report(ReportOptions(compare=(text, OTHER), format="md")), ""),
-    "compare": (lambda text: compare.compare(CompareOptions(set=(text, OTHER), format="md")), ""),
-    "compare --by": (lambda text: compare.compare(CompareOptions(set=(text,), by="track")), "two values of track"),
-    "ir": (lambda text: programs.print_programs(IrOptions(set=text)), f"results/{FIRST} has kept no programs"),
-    "pitfalls": (lambda text: report.pitfalls(PitfallsOptions(set=text, times=text)), f"results/{FIRST} has no probes"),
-    "collect": (lambda text: collect(CollectOptions(set=(text,))), f"results/{FIRST} is no share of a plan"),
-    "run --resume": (lambda text: run(RunOptions(resume=text)), f"results/{FIRST} was begun on another machine"),
+    "verify": (lambda text: verify(set=text), ""),
+    "verify --from": (lambda text: verify(set=text, from_="shelf"), ""),
+    "fetch": (lambda text: archives.fetch(set=text, from_="shelf", results="here"), ""),
+    "archive": (lambda text: archives.archive(set=text, to="other", with_changes=True), ""),
+    "report": (lambda text: report.report(set=text, format="json", out="told.json"), ""),
+    "report --compare": (lambda text: report.report(compare=(text, OTHER), format="md"), ""),
+    "compare": (lambda text: compare.compare(set=(text, OTHER), format="md"), ""),
+    "compare --by": (lambda text: compare.compare(set=(text,), by="track"), "two values of track"),
+    "ir": (lambda text: programs.ir(set=text), f"results/{FIRST} has kept no programs"),
+    "pitfalls": (lambda text: pitfalls(set=text, times=text), f"results/{FIRST} has no probes"),
+    "collect": (lambda text: collect(set=(text,)), f"results/{FIRST} is no share of a plan"),
+    "run --resume": (
+        lambda text: run(options=RunOptions(resume=text)),
+        f"results/{FIRST} was begun on another machine",
+    ),
     "run --fits": (
-        lambda text: run(RunOptions(preset="oom", fits=text, dry_run=True)),
+        lambda text: run(options=RunOptions(preset="oom", fits=text, dry_run=True)),
         f"--fits=results/{FIRST}: no curve",
     ),
-    "reproduce": (lambda text: reproduce(ReproduceOptions(set=text, against=OTHER, json=True)), ""),
+    "reproduce": (lambda text: reproduce(set=text, against=OTHER, json=True), ""),
 }
 
 
@@ -168,7 +161,7 @@ def test_every_command_takes_a_beginning(home: Path, command: str) -> None:
 
 def test_a_fetched_set_is_the_one_that_was_meant(home: Path) -> None:
     on_shelf()
-    archives.fetched(FetchOptions(set=SHORT, from_="shelf", results="here"))
+    archives.fetch(set=SHORT, from_="shelf", results="here")
     (folder,) = Path("here").iterdir()
     assert folder.name == archive_name(FIRST) and results.load(folder).rows == results.load(f"results/{FIRST}").rows
 

@@ -18,7 +18,7 @@ from suite.protocol import Protocol
 from suite.results import Results
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, row_of
-from tests.runs import INVOKE
+from tests.runs import STACKWARS
 
 MACHINE = {"cpu_model": "A", "cpu_family_model_stepping": "1/2/3", "cpu_flags": ["avx2"], "caches": {}}
 
@@ -91,7 +91,7 @@ def test_one_block_proves_nothing() -> None:
 
 def invoke(*words: object) -> subprocess.CompletedProcess[str]:
     """The command line."""
-    return subprocess.run([INVOKE, *map(str, words)], capture_output=True, text=True, check=False)
+    return subprocess.run([*STACKWARS, *map(str, words)], capture_output=True, text=True, check=False)
 
 
 @pytest.mark.stacks

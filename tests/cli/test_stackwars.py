@@ -23,8 +23,8 @@ orchestrator:
 \t@echo it was made
 \t@test ! -e broken
 \t@mkdir -p .venv/bin
-\t@printf '#!/bin/sh\\nprintf "%%s|" "$$PWD" "$$@"\\nexit 5\\n' > .venv/bin/invoke
-\t@chmod +x .venv/bin/invoke
+\t@printf '#!/bin/sh\\nprintf "%%s|" "$$PWD" "$$@"\\nexit 5\\n' > .venv/bin/stackwars
+\t@chmod +x .venv/bin/stackwars
 """
 
 
@@ -50,7 +50,7 @@ def test_this_checkout_s_command_is_found_through_a_link_from_another_folder(tmp
     assert (told.returncode, told.stdout, told.stderr) == (0, "Stack Wars 0.2.0\n", "")
     refused = called(tmp_path / "link", "lst", cwd=tmp_path, path=path)
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr == f"There is no task 'lst'. Did you mean 'list'? `{COMMAND} --list` lists the tasks.\n"
+    assert refused.stderr == f"There is no command 'lst'. Did you mean 'list'? `{COMMAND} --help` lists all.\n"
 
 
 def test_the_environment_is_made_first_and_words_and_exit_code_pass_through(checkout: Path, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def job(target: str = "cpu", **facts: Any) -> CloudJob:
         "preset": "ops",
         "accelerator": find(None, target),
         "shards": 2,
-        "run": f"invoke run --target={target} --preset=ops",
+        "run": f"stackwars run --target={target} --preset=ops",
         "archive": "s3://bucket/stack-wars",
         "repository": "https://example.org/stack-wars.git",
         "revision": REVISION,

@@ -20,6 +20,7 @@ from suite.cluster.accelerators import load
 from suite.cluster.cloud import KUBERNETES, SCHEDULERS, SKYPILOT, SLURM, check_plain, render
 from suite.errors import UserError
 from tests.cluster.jobs import REVISION, beyond_the_schema, job, judged
+from tests.runs import STACKWARS
 
 ROOT = Path(__file__).parents[2]
 IMAGE = "registry.example.org/team/stackwars/job:0123"
@@ -68,10 +69,10 @@ EXPANDED = ["$(id)", "$HOME", "`id`", "a\nb", "a\r", "a\tb", "\0", "\x1b[31m", "
 
 
 def stub(folder: Path, codes: str = "") -> Path:
-    """A checkout whose `invoke` notes its words, and makes a set or fails as `codes` says, like `run=3 archive=2`."""
+    """A checkout whose `stackwars` notes its words, and makes a set or fails as `codes` says: `run=3 archive=2`."""
     place = folder / ".venv" / "bin"
     place.mkdir(parents=True)
-    program = place / "invoke"
+    program = place / "stackwars"
     program.write_text(
         f"""#!{sys.executable}
 import json, pathlib, sys
@@ -90,7 +91,7 @@ sys.exit(int(codes.get(sys.argv[1], 0)))
 
 
 def calls(folder: Path) -> list[list[str]]:
-    """What `invoke` was asked."""
+    """What `stackwars` was asked."""
     return [json.loads(line) for line in (folder / "calls").read_text(encoding="utf-8").splitlines()]
 
 
@@ -128,7 +129,7 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     }
     nasty = {
         f"nasty/{number}": job(
-            archive=f"s3://{text}", repository=text, run=shlex.join(["invoke", "run", f"--workload={text}"])
+            archive=f"s3://{text}", repository=text, run=shlex.join(["stackwars", "run", f"--workload={text}"])
         )
         for number, text in enumerate(NASTY)
     }
@@ -244,7 +245,7 @@ def test_texts_arrive_as_they_were_given(verdicts: dict[str, Any]) -> None:
         for script in (sky["run"], container["args"][0]):
             (line,) = (line for line in script.splitlines() if line.startswith("timeout "))
             words = shlex.split(line.replace(" || code=$?", ""))
-            assert words[3:6] == ["invoke", "run", f"--workload={text}"]
+            assert words[3:6] == ["stackwars", "run", f"--workload={text}"]
 
 
 @pytest.mark.environments("skypilot")
@@ -354,7 +355,7 @@ def test_an_archive_s_new_folder_is_made_before_it_is_asked_for(tmp_path: Path) 
 
 def test_a_hanging_run_is_ended(tmp_path: Path) -> None:
     folder, revision = checkout(tmp_path / "work")
-    slow = folder / ".venv" / "bin" / "invoke"
+    slow = folder / ".venv" / "bin" / "stackwars"
     slow.write_text("#!/bin/bash\n[ $1 = run ] && exec sleep 60\nexit 0\n")
     done = sbatch(render(job(revision=revision, limit_seconds=1), (SLURM,))["slurm.sh"], folder)
     assert done.returncode == 124
@@ -407,8 +408,7 @@ def test_a_name_is_one_that_all_schedulers_take() -> None:
 
 def invoke(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     """The command, as a person would type it."""
-    program = Path(sys.executable).parent / "invoke"
-    return subprocess.run([program, "cloud", *words], cwd=cwd, capture_output=True, text=True, check=False)
+    return subprocess.run([*STACKWARS, "cloud", *words], cwd=cwd, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.slow
@@ -445,7 +445,7 @@ def test_a_stack_that_is_committed_here_goes_with_the_job(tmp_path: Path) -> Non
         (["--stack-path=docs/nowhere"], "a job has only the files that this repository has committed"),
         (["--shards=0"], "--shards=0 isn't understood"),
         (["--shards=900"], "machine(s) at most, not 900"),
-        (["--price=cheap"], "like --price=2.70"),
+        (["--price=cheap"], "--price"),
         (["--target=tpu", "--stack=numpy"], "Nothing of this plan can run on tpu"),
         (["--stack=jax_jit@nightly"], "jax@nightly"),
     ],

@@ -20,10 +20,10 @@ from suite import results
 from suite.environments import venv
 from suite.results.store.result_set import ResultSet
 from tests.ctrl_c import on_ctrl_c
+from tests.runs import STACKWARS
 from tests.scenes import FAKE, SCENARIOS
 
 pytestmark = [pytest.mark.slow, pytest.mark.environments("ray")]
-INVOKE = Path(sys.executable).parent / "invoke"
 SECONDS = 300  # no wait is longer: what takes longer has hung
 STARTED: list[subprocess.Popen[str]] = []
 
@@ -91,7 +91,7 @@ def start(
     words = ["run", f"--address={machines.address}", "--force", *options]
     with (place / "told").open("w") as told:
         process = subprocess.Popen(
-            [str(INVOKE), *words],
+            [*STACKWARS, *words],
             stdout=told,
             stderr=subprocess.STDOUT,
             text=True,
@@ -238,5 +238,5 @@ def test_an_address_without_a_cluster_is_refused(tmp_path: Path) -> None:
     nobody = Machines("127.0.0.1:1", subprocess.Popen(["true"], text=True))
     code, told = ended(start(tmp_path, nobody, *asked(tmp_path, "calm")), tmp_path)
     assert code == 2 and "no Ray cluster at 127.0.0.1:1" in told and "Traceback" not in told, told
-    done = subprocess.run([str(INVOKE), "run", "--scheduler=rai"], text=True, capture_output=True, check=False)
+    done = subprocess.run([*STACKWARS, "run", "--scheduler=rai"], text=True, capture_output=True, check=False)
     assert done.returncode == 2 and "Did you mean 'ray'" in done.stderr

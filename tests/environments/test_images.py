@@ -13,10 +13,11 @@ from docker import DockerClient
 from docker.errors import BuildError
 
 from suite import environments
-from suite.environments import base_image, images, locks
+from suite.environments import images, locks
 from suite.environments.locks import lock_path
 from suite.errors import UserError
-from tests.engine import INVOKE, engine_or_skip, images_or_skip
+from tests.engine import engine_or_skip, images_or_skip
+from tests.runs import STACKWARS
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,7 @@ def client() -> DockerClient:
 
 
 def invoke(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([INVOKE, *words], capture_output=True, text=True, check=False)
+    return subprocess.run([*STACKWARS, *words], capture_output=True, text=True, check=False)
 
 
 def said_in(client: DockerClient, *command: str, user: str = "0") -> str:
@@ -147,7 +148,7 @@ def test_a_label_has_no_password_and_no_path(remote: str, address: str) -> None:
 
 def test_a_failure_ends_with_what_to_do() -> None:
     told = images.failure("stackwars/cpu-jax:1", "python:3", ["Step 1", "", "dial tcp: lookup registry: no such host"])
-    assert told.endswith("`./stackwars base-image` makes a base from this machine's Debian mirror.")
+    assert told.endswith("`sudo make base-image` makes a base from this machine's Debian mirror.")
     assert "the locked one" in images.failure("i", "b", ["Hash mismatch for six"]).splitlines()[-1]
 
 
@@ -188,9 +189,9 @@ def test_the_base_is_what_was_asked_then_the_sites_own_then_the_pinned_one(
 ) -> None:
     assert images.choose_base(client, "python:mine", "3.11") == "python:mine"
     there = images.tag("numpy", "cpu")  # some image
-    monkeypatch.setattr(base_image, "tag_of", lambda _: there)
+    monkeypatch.setattr(images, "own_base", lambda _: there)
     assert images.choose_base(client, None, "3.11") == there
-    monkeypatch.setattr(base_image, "tag_of", lambda _: "stackwars/base:never-made")
+    monkeypatch.setattr(images, "own_base", lambda _: "stackwars/base:never-made")
     for python, release in (("3.11", "bookworm"), ("3.13", "trixie")):
         name, _, digest = images.choose_base(client, None, python).partition("@sha256:")
         assert f":{python}." in name and name.endswith(f"-slim-{release}")

@@ -14,8 +14,7 @@ import pytest
 
 from suite import environments
 from suite.case import TARGETS
-from suite.cli.options.project import SetupOptions
-from suite.cli.project.environments import set_up
+from suite.cli.project.environments import setup
 from suite.environments import locks, pythons, uv, venv
 from suite.errors import UserError
 from tests.environments.six_lock import HERE
@@ -175,7 +174,7 @@ def test_setting_up_a_target_makes_what_has_a_lock_there_and_no_more(monkeypatch
     monkeypatch.setattr(venv, "ensure", lambda name, target: made.append((name, target)))
     monkeypatch.setattr(venv, "get_pythons", lambda *_, **__: [])
     for target in TARGETS:
-        set_up(SetupOptions(target=target))
+        setup(target=target)
     locked = {
         (path.stem, path.parent.name)
         for path in (environments.ROOT / "docker" / "locks").glob("*/*.txt")
@@ -185,7 +184,7 @@ def test_setting_up_a_target_makes_what_has_a_lock_there_and_no_more(monkeypatch
     assert ("numpy", "cpu") in made
     assert ("numpy", "cuda") not in made, "NumPy has nothing to do on an accelerator"
     with pytest.raises(UserError, match="Did you mean 'cuda'"):
-        set_up(SetupOptions(target="cudda"))
+        setup(target="cudda")
 
 
 def test_environments_whose_python_can_not_be_had_are_left_out_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +193,7 @@ def test_environments_whose_python_can_not_be_had_are_left_out_and_told(monkeypa
     monkeypatch.setattr(venv, "get_pythons", lambda *_, **__: ["Python 3.13 could not be installed: no network."])
     monkeypatch.setattr(pythons, "lacking", lambda name, target: "no" if name in ("jax", "torchax") else None)
     with pytest.raises(UserError, match=r"no network\.\nEnvironments that couldn't be made: jax, torchax\."):
-        set_up(SetupOptions())
+        setup()
     assert "torch" in made and "jax" not in made
 
 

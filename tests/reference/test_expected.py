@@ -47,7 +47,7 @@ def test_a_golden_file_that_says_nothing_of_movement_is_refused_with_the_remedy(
     path = tmp_path / "gpt2" / "golden" / "tiny.npz"
     path.parent.mkdir(parents=True)
     np.savez_compressed(path, losses=np.ones(3), output=VALUE)
-    with pytest.raises(UserError, match="stackwars golden --workload=gpt2 --size=tiny"):
+    with pytest.raises(UserError, match=r"tools\.golden --workload=gpt2 --size=tiny"):
         expected.load(path)
 
 

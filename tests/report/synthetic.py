@@ -216,7 +216,8 @@ def write(folder: Path, *, blocks: int = BLOCKS, seed: int = 7) -> Path:
             cases=tuple(Planned(each, reasons.get((each.workload, each.stack))) for each in cases.values()),
             locks={entry[1]: f"{hash_of(entry[1]):064x}" for entry in STACKS.values()},
             units={"gemm": "rows", "ffn": "tokens", "selu": "rows"},
-            command="invoke run --target=cpu --preset=ops --workload=gemm --workload=ffn --workload=selu",
+            command="./stackwars run --preset=ops --workload=gemm,ffn,selu --sampling=alone",
+            options=("--preset=ops", "--workload=gemm,ffn,selu", "--sampling=alone"),
         ),
     )
     write_json(

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from suite import results
-from suite.cli.options.sets import ReportOptions
 from suite.cli.sets.report import report
 from suite.errors import UserError
 from suite.protocol import Protocol
@@ -113,7 +112,7 @@ def test_a_page_of_some_stacks_lies_here_and_has_no_other_number(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     before = (SET / "report.html").read_bytes()
-    report(ReportOptions(set=str(SET), stack=tuple(SHOWN)))
+    report(set=str(SET), stack=tuple(SHOWN))
     assert capsys.readouterr().out == "report.html\n" and (SET / "report.html").read_bytes() == before
     text = Path("report.html").read_text(encoding="utf-8")
     assert "Left out on request: numpy, torch_xla." in text
@@ -126,7 +125,7 @@ def test_a_page_of_some_stacks_lies_here_and_has_no_other_number(
 
 
 def test_programs_are_told_who_is_hidden(capsys: pytest.CaptureFixture[str]) -> None:
-    report(ReportOptions(set=str(SET), format="json", stack=("jax_jit",)))
+    report(set=str(SET), format="json", stack=("jax_jit",))
     found = json.loads(capsys.readouterr().out)
     assert "numpy" in found["hidden"] and "jax_jit" not in found["hidden"]
     assert {stack["stack"] for each in found["comparisons"] for stack in each["stacks"]} == {"jax_jit", "torch_eager"}

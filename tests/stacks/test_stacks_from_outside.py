@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from suite.cli.project.catalogue import catalogue
+from suite.cli.project.catalogue import listed
 from suite.environments import venv
 from suite.errors import UserError
 from suite.plan import preset
@@ -113,7 +113,7 @@ def test_the_example_of_the_docs_passes_the_gate(tmp_path: Path) -> None:
 
 def test_the_list_shows_it() -> None:
     catalog.add([EXAMPLE])
-    (shown,) = [stack for stack in catalogue([])["stacks"] if stack["name"] == "torch_aot"]
+    (shown,) = [stack for stack in listed([])["stacks"] if stack["name"] == "torch_aot"]
     assert shown["title"] == STACKS["torch_aot"].title
 
 

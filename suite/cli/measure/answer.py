@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from rich.text import Text
-
 from suite import units
-from suite.cli.terminal.console import print_table
-from suite.cli.terminal.output import print_json
+from suite.cli.terminal.output import print_json, print_table, print_tables
 from suite.errors import COMMAND
-from suite.guard.printable import printable
 from suite.machine.description import named
 from suite.report.formats.export import document
 from suite.report.page import Report
 from suite.report.sections.labels import outcome_text
 from suite.report.sections.whole_set.outcomes import shortened
-from suite.report.tables import Table
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
 from suite.results.store.result_set import ResultSet
-
-COLOURS = {"faster": "green", "slower": "red", "tie": "cyan", "close": "cyan", "undecided": "yellow", "baseline": "dim"}
 
 
 def print_results(
@@ -63,23 +55,3 @@ def print_agreement(comparison: Comparison) -> None:
     known = [error for error in errors.values() if error is not None]
     worst = f"; the worst relative error is {units.magnitude(max(known))}" if known else ""
     print(f"{len(errors)} of {len(comparison.cells)} run and agree{worst}.\n")
-
-
-def print_tables(tables: Iterable[Table]) -> None:
-    """Prints tables, each with its sentences below it."""
-    for table in tables:
-        lines = [
-            [coloured(text) if head == "verdict" else text for head, text in zip(table.heads, line, strict=True)]
-            for line in table.lines
-        ]
-        if table.heads:
-            print_table(table.title, list(table.heads), lines, numbers=table.numbers)
-        for sentence in (*table.before, *table.after):
-            print(sentence)
-        print()
-
-
-def coloured(verdict: str) -> Text:
-    """Returns a verdict whose first word is coloured. rich leaves out the colour where it can't be shown."""
-    word, space, rest = printable(verdict).partition(" ")
-    return Text.assemble((word, COLOURS.get(word, "")), space + rest)

@@ -3,28 +3,118 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from suite.cli.measure import run
-from suite.cli.options.ask import AskOptions
+from suite.cli.measure.run import measure_or_resume
+from suite.cli.options import RunOptions
 from suite.environments import say
 from suite.errors import UserError
 
+# The names under which everybody has the frameworks.
+IMPORTS = {
+    "numpy": "import numpy as np",
+    "jax": "import jax\nimport jax.numpy as jnp",
+    "torch": "import torch\nimport torch.nn.functional as F",
+    "tf": "import tensorflow as tf",
+}
+TYPES = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "c64": "complex64",
+         "c128": "complex128", **{f"i{n}": f"int{n}" for n in (8, 16, 32, 64)},
+         **{f"u{n}": f"uint{n}" for n in (8, 16, 32)}, "bool": "bool"}  # fmt: skip
+INPUT = re.compile(r"([A-Za-z_]\w*)=(\w+)\[((?:\d+(?:,\d+)*)?)\]")
 
-def ask(options: AskOptions) -> int:
-    """Measures a question. Returns the exit code."""
+
+@dataclass(frozen=True, kw_only=True)
+class AskOptions(RunOptions):
+    """The options of `ask`: those of `run`, and a question typed in place of a file."""
+
+    TASK = "ask"
+
+    check: bool = False
+    """run every stack once, briefly: says in under a minute what is wrong before anything is measured"""
+    numpy: tuple[str, ...] = ()
+    """an expression of NumPy, `np`, in place of a file; repeated, further implementations"""
+    jax: tuple[str, ...] = ()
+    """an expression of JAX, `jax` and `jnp`"""
+    torch: tuple[str, ...] = ()
+    """an expression of PyTorch, `torch` and `F`"""
+    tf: tuple[str, ...] = ()
+    """an expression of TensorFlow, `tf`"""
+    input: tuple[str, ...] = ()
+    """an input of these expressions, like x=f32[4096,1024]"""
+    gradient: bool = False
+    """the gradient, in place of the result alone"""
+
+
+def ask(*file: str, options: AskOptions = AskOptions()) -> int:
+    """Measures a question. Returns the exit code.
+
+    :param file: the question file: `ask layernorm.py`
+    """
+    options = replace(options, file=(*options.file, *file))
+    typed = [name for name in (*IMPORTS, "input") if getattr(options, name)]
+    if len(options.file) > 1:
+        raise UserError(f"One question at a time: {', '.join(options.file)} are several files.")
+    if options.file and typed:
+        raise UserError(f"--{typed[0]} types a question, and {options.file[0]} is one: choose.")
     if not options.file and options.resume is None:
-        text = options.question()
+        text = question(options)
         path = Path(f"question_{hashlib.sha256(text.encode()).hexdigest()[:6]}.py")
         path.write_text(text, encoding="utf-8")
         say(f"The question is in {path}: change it, and `./stackwars ask {path}` asks it again.")
-        return ask(options.without_words(str(path)))
-    if len(options.file) > 1:
-        raise UserError(f"One question at a time: {', '.join(options.file)} are several files.")
-    if typed := [name for name in AskOptions.TYPED if options.file and getattr(options, name)]:
-        raise UserError(f"--{typed[0]} types a question, and {options.file[0]} is one: choose.")
+        options = replace(options, file=(str(path),), numpy=(), jax=(), torch=(), tf=(), input=())
     if options.gradient:
         options = replace(options, pass_=(*options.pass_, "gradient"), gradient=False)
     # A check's times are nobody's answer, so other runs may go on beside it.
-    return run.run(replace(options, preset="check", force=True) if options.check else options)
+    return measure_or_resume(replace(options, preset="check", force=True) if options.check else options)
+
+
+def question(options: AskOptions) -> str:
+    """Returns the text of the question file that the typed expressions make. Raises UserError for what isn't
+    understood."""
+    typed = {dialect: getattr(options, dialect) for dialect in IMPORTS if getattr(options, dialect)}
+    if not typed or not options.input:
+        raise UserError(
+            "Ask a question file, `./stackwars ask layernorm.py`, or type one: "
+            "--jax='jnp.cumsum(x, 0)' --torch='torch.cumsum(x, 0)' --input='x=f32[4096,1024]'."
+        )
+    inputs = dict(map(tensor, options.input))
+    arguments = ", ".join(inputs)
+    kinds = sorted({call.partition("(")[0] for call in inputs.values()})
+    expressions = [(d, n, text) for d, texts in typed.items() for n, text in enumerate(texts, 1)]
+    for _, _, text in expressions:
+        try:
+            compile(text, "<the expression>", "eval")
+        except SyntaxError as broken:
+            raise UserError(f"`{text}` is no expression: {broken.msg}.") from None
+    entries = ", ".join(f'"{name}": {call}' for name, call in inputs.items())
+    title = " or ".join(text for _, _, text in expressions).replace("\\", "\\\\").replace('"', '\\"')
+    return "\n".join(
+        [
+            f'"""{title}?"""',
+            *(IMPORTS[dialect] for dialect in typed),
+            "",
+            f"from suite.ask import {', '.join(kinds)}",
+            "",
+            "",
+            f"def inputs():\n    return {{{entries}}}",
+            *(f"\n\ndef {d}_{n}({arguments}):\n    return {text}" for d, n, text in expressions),
+            "",
+        ]
+    )
+
+
+def tensor(text: str) -> tuple[str, str]:
+    """Returns (name, call of `suite.ask`) of an input like `x=f32[4096,1024]`. Raises UserError for another text."""
+    match = INPUT.fullmatch(text.replace(" ", ""))
+    kind = TYPES.get(match[2]) if match else None
+    if match is None or kind is None:
+        raise UserError(
+            f"--input={text} isn't understood: it is a name, a type and a shape, like x=f32[4096,1024]; types are "
+            f"{', '.join(TYPES)}."
+        )
+    shape = f"{match[3]}, " if match[3] else ""
+    if kind.startswith(("int", "uint", "bool")):
+        return match[1], f'integers({shape}high={2 if kind == "bool" else 100}, dtype="{kind}")'
+    return match[1], f"normal({match[3]})" if kind == "float32" else f'normal({shape}dtype="{kind}")'

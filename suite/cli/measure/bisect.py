@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from suite import results
-from suite.cli.measure import run
-from suite.cli.options.measuring import RunOptions
-from suite.cli.options.plans import BisectOptions
-from suite.cli.terminal.console import print_table
+from suite.cli.measure.run import measure_or_resume
+from suite.cli.options import Names, ProcessOptions, RunOptions, absolute
+from suite.cli.terminal.output import print_table
 from suite.environments import locks, releases, say, variants, venv
 from suite.errors import UserError, unknown
 from suite.plan.bisection import Bisection, ReleaseVerdict
@@ -23,6 +22,26 @@ from suite.stacks.catalog import IMPORTS, STACKS, environment_of
 from suite.stacks.catalog import add as add_stacks
 
 BLOCKS = (5, 10, 20)  # of the first, second and third run of a release; a further run only if the last decided nothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class BisectOptions(ProcessOptions):
+    """The options of `bisect`, which select one stack and one question."""
+
+    good: str = ""
+    """a release that is fast enough, like 0.10.2"""
+    bad: str = ""
+    """a later release that is too slow"""
+    threshold: float = 1.1
+    """the factor of time from which on a release counts as slower"""
+    releases: Names = ()
+    """the releases to search among, oldest first, comma-separated (default: all that the package index has)"""
+    python: str | None = None
+    """the Python that every release runs on, like 3.13 (default: that of the stack's lock)"""
+    pass_: Names = ("train",)
+    """forward or train"""
+    preset: str = "quick"
+    """the preset, which has the protocol and the size"""
 
 
 class Interrupted(Exception):
@@ -48,13 +67,12 @@ class Search:
 
     @property
     def package(self) -> str:
-        """Returns the framework's package, whose releases are tried."""
         return IMPORTS.get(self.environment, (self.environment,))[0]
 
     @property
     def folder(self) -> Path:
         """Returns the folder of this search's sets. Only the options decide it, so that the same command finds them."""
-        question = replace(self.options, results="").command() + f" {self.threshold} {self.python}"
+        question = " ".join(self.options.given(results="")) + f" {self.threshold} {self.python}"
         digest = hashlib.sha256(question.encode()).hexdigest()[:8]
         return Path(self.options.results) / f"bisect-{self.stack}-{self.good}-{digest}"
 
@@ -121,9 +139,11 @@ class Search:
         begun = newest(folder)
         if begun is None:
             both = tuple(f"{self.stack}@{version}" for version in (self.good, release))
-            code = run.run(replace(self.options, stack=both, baseline=both[0], repeats=blocks, results=str(folder)))
+            code = measure_or_resume(
+                replace(self.options, stack=both, baseline=both[0], repeats=blocks, results=str(folder))
+            )
         elif not ResultSet.open(begun).is_whole:
-            code = run.run(RunOptions(resume=str(begun), force=self.options.force))
+            code = measure_or_resume(RunOptions(resume=str(begun), force=self.options.force))
         else:
             code = 0
         if code == INTERRUPTED:
@@ -138,24 +158,26 @@ class Search:
 
 
 def newest(folder: Path) -> Path | None:
-    """Returns the newest set of a folder, by the time at the beginning of its name; None if there is none."""
     sets = [plan.parent for plan in folder.glob("*/plan.json") if not plan.parent.is_symlink()]
     return max(sets, default=None)
 
 
-def bisect(options: BisectOptions) -> int:
-    """Runs the search. Returns the exit code: 0 if a slower release was found, 3 if the bad one isn't slower, 130 after
-    Ctrl-C."""
-    stack, good, bad = options.stack, options.good, options.bad
-    if not (stack and good and bad):
+def bisect(*, options: BisectOptions = BisectOptions()) -> int:
+    """Runs the search; the same command again continues an interrupted one. Returns the exit code: 0 if a slower
+    release was found, 3 if the bad one isn't slower, 130 after Ctrl-C."""
+    good, bad = options.good, options.bad
+    if not (good and bad and len(options.stack) == 1):
         raise UserError("A search needs a stack and two releases, like --stack=jax_jit --good=0.10.2 --bad=0.12.0.1.")
-    add_stacks(options.stack_paths)
+    (stack,) = options.stack
+    add_stacks(absolute(options.stack_path))
     if stack not in STACKS:
         raise unknown("stack", stack, STACKS)
     if not 1 < options.threshold < math.inf:
         raise UserError(f"--threshold={options.threshold:g}: a factor above 1, like 1.1 for a tenth slower.")
-    search = Search(run_of(options), stack, good, options.threshold, options.python)
-    known = [release.strip() for release in (options.releases or "").split(",") if release.strip()]
+    shared = {each.name: getattr(options, each.name) for each in fields(ProcessOptions)}
+    run = RunOptions(**shared, preset=options.preset, ir="off", profile="off")
+    search = Search(run, stack, good, options.threshold, options.python)
+    known: Sequence[str] = options.releases
     if not known:
         version = options.python or locks.python_of(search.environment, options.target)
         known = releases.between(search.package, good, bad, version, options.target)
@@ -168,26 +190,6 @@ def bisect(options: BisectOptions) -> int:
     except Interrupted:
         say("The same command continues the search.")
         return INTERRUPTED
-
-
-def run_of(options: BisectOptions) -> RunOptions:
-    """Returns the options that all runs of a search have in common."""
-    return RunOptions(
-        target=options.target,
-        preset=options.preset,
-        workload=(options.workload,) if options.workload else (),
-        size=(options.size,) if options.size else (),
-        pass_=(options.pass_,),
-        precision=(options.precision,) if options.precision else (),
-        dims=options.dims,
-        engine=options.engine,
-        workload_path=options.workload_path,
-        stack_path=options.stack_path,
-        force=options.force,
-        results=options.results,
-        ir="off",
-        profile="off",
-    )
 
 
 def concluded(search: Search, bisection: Bisection) -> int:

@@ -3,19 +3,18 @@ cost. It starts none of them."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from suite import units
 from suite.archive import listing
 from suite.archive.storage import Storage, check_address
-from suite.cli.options.measuring import RunOptions
-from suite.cli.options.plans import CloudOptions, run_options
-from suite.cli.terminal.console import print_table
-from suite.cli.terminal.output import print_json
+from suite.cli.options import CaseOptions, Json, Names, Origin, RunOptions, Whole, command
+from suite.cli.terminal.output import print_json, print_table
 from suite.cluster import estimate
 from suite.cluster.accelerators import Accelerator, find
 from suite.cluster.cloud import SCHEDULERS, SLACK, SLURM, CloudJob, render
@@ -25,7 +24,6 @@ from suite.environments.checkout import git
 from suite.environments.images import public_address
 from suite.errors import UserError
 from suite.plan.planning import make
-from suite.plan.preset import Preset
 from suite.results.store.files import check_writable
 from suite.results.store.plan import Plan
 from suite.results.store.rows import Row
@@ -37,47 +35,87 @@ from suite.workloads.catalog import find as find_workloads
 
 HEADS = ["shard", "comparisons", "processes", "time", "at most", "cost", "cost at most", "estimated by"]
 SHARDS_MAX = 9999
-PRICE = re.compile(r"\d+(\.\d+)?")
 
 
-def cloud(options: CloudOptions) -> None:
+@dataclass(frozen=True, kw_only=True)
+class CloudOptions(CaseOptions):
+    """The options of `cloud`: those of a run that a job can have, and where the jobs run."""
+
+    accelerator: str | None = None
+    """the machine of each job, by its name in cloud/accelerators.toml (default: the target's first)"""
+    preset: str = "quick"
+    """the preset, which has the questions and stacks: a name (./stackwars list)"""
+    repeats: Whole | None = None
+    """run exactly this many blocks"""
+    shards: Whole = 1
+    """the number of machines, each of which measures its share of the plan's comparisons"""
+    to: str | None = None
+    """the archive of the shards' result sets: s3://bucket/prefix or gs://bucket/prefix; on Slurm also a folder"""
+    price: float | None = None
+    """US dollars for an hour of one machine, like 2.70, to estimate the cost with"""
+    on: Names = ()
+    """skypilot, kubernetes or slurm (default: all)"""
+    repository: str | None = None
+    """the address that jobs clone this repository from (default: this checkout's origin)"""
+    image_registry: str | None = None
+    """the registry of an image made from cloud/Dockerfile: jobs start from it and install nothing"""
+    results: str = "results"
+    """the folder of the result sets to estimate from"""
+    from_: Origin = None
+    """estimate from the result sets of this archive (default: from those in --results)"""
+    write: bool = False
+    """write the jobs' files, in place of printing them"""
+    out: str = "cloud-jobs"
+    """with --write: the folder for the files"""
+    json: Json = False
+
+    @property
+    def run(self) -> RunOptions:
+        """Returns the options of the run that each job makes a share of."""
+        shared = {each.name: getattr(self, each.name) for each in fields(CaseOptions)}
+        return RunOptions(**shared, preset=self.preset, repeats=self.repeats)
+
+
+def cloud(*, options: CloudOptions = CloudOptions()) -> None:
     """Plans the shards, estimates their time and cost, and prints or writes the jobs' files."""
-    accelerator, price = find(options.accelerator, options.target), price_of(options.price)
-    if not 1 <= options.shards <= SHARDS_MAX:
-        raise UserError(f"--shards={options.shards} isn't understood: a whole number from 1 to {SHARDS_MAX}.")
-    check_secrets(options)
+    accelerator = find(options.accelerator, options.target)
+    refuse(options)
     options = replace(options, stack_path=tuple(map(committed, options.stack_path)))
     add_stacks(ROOT / path for path in options.stack_path)
-    preset, workloads = shipped(options), find_workloads()
-    plan = planned(preset, options, accelerator, workloads)
+    workloads = find_workloads()
+    plan = planned(options, accelerator, workloads)
     known = estimate.wall_seconds(earlier(Path(options.results), options.from_, options.target))
-    shards = estimate.shards_of(plan, options.shards, workloads, known)
-    job = job_of(options, accelerator, shards)
+    estimates = estimate.shards_of(plan, options.shards, workloads, known)
+    job = job_of(options, accelerator, estimates)
     files = render(job, options.on or SCHEDULERS)
     written = keep(files, Path(options.out)) if options.write else []
+    shards = [shard_json(shard, options.price) for shard in estimates]
     if options.json:
-        print_json(
-            {
-                "shards": [shard_json(shard, price) for shard in shards],
-                "blocks": plan.protocol.blocks,
-                "blocks_max": plan.protocol.blocks_max,
-                "usd_an_hour": price,
-                "written": [*map(str, written)],
-                "files": {} if options.write else files,
-            }
-        )
+        blocks = {"blocks": plan.protocol.blocks, "blocks_max": plan.protocol.blocks_max}
+        kept = {"written": [*map(str, written)], "files": {} if options.write else files}
+        print_json({"shards": shards, **blocks, "usd_an_hour": options.price, **kept})
     else:
         for path in written:
             print(path)
         if not options.write:
             show(files)
-        print_estimate(shards, plan, price)
+        print_estimate(shards, plan, options.price)
     for sentence in warnings(job, options.on or SCHEDULERS):
         say(sentence)
 
 
-def check_secrets(options: CloudOptions) -> None:
-    """Raises UserError for an address with a secret, which would stand in the jobs' files."""
+def refuse(options: CloudOptions) -> None:
+    """Raises UserError for a number that is out of range, for a preset that the jobs' machines don't have, and for an
+    address with a secret, which would stand in the jobs' files."""
+    if not 1 <= options.shards <= SHARDS_MAX:
+        raise UserError(f"--shards={options.shards} isn't understood: a whole number from 1 to {SHARDS_MAX}.")
+    if options.price is not None and not 0 <= options.price < math.inf:
+        raise UserError(f"--price={options.price} isn't understood. Write US dollars an hour like --price=2.70.")
+    if options.preset.endswith(".toml"):
+        raise UserError(
+            f"--preset={options.preset}: a job has only this repository's presets. Commit the file to presets/ "
+            "and give its name."
+        )
     if options.to and "://" in options.to:
         check_address(options.to)
     if options.repository and "://" in options.repository and public_address(options.repository) != options.repository:
@@ -100,21 +138,12 @@ def committed(path: str) -> str:
     return inside
 
 
-def shipped(options: CloudOptions) -> Preset:
-    """Returns the preset. Raises UserError for the path of a preset, since the jobs' machines don't have that file."""
-    if options.preset.endswith(".toml"):
-        raise UserError(
-            f"--preset={options.preset}: a job has only this repository's presets. Commit the file to presets/ "
-            "and give its name."
-        )
-    return run_options(options).chosen_preset()
-
-
-def planned(preset: Preset, options: CloudOptions, accelerator: Accelerator, workloads: dict[str, Workload]) -> Plan:
+def planned(options: CloudOptions, accelerator: Accelerator, workloads: dict[str, Workload]) -> Plan:
     """Returns the plan as the jobs' machines will make it: with the accelerator's devices and cores, not this
     machine's. It assumes that those machines have everything that the locks need."""
-    selection = run_options(options).selection(range(accelerator.cores))
-    plan = make("cloud", preset, with_variants(selection, preset), workloads, None, engines.unlocked)
+    preset = options.run.chosen_preset()
+    selection = with_variants(options.run.selection(range(accelerator.cores)), preset)
+    plan = make("cloud", preset, selection, workloads, None, engines.unlocked)
     check_selected(plan, options.target)
     if all(case.unsupported for case in plan.cases):
         raise UserError(f"Nothing of this plan can run on {options.target}: {plan.cases[0].unsupported}.")
@@ -130,13 +159,6 @@ def earlier(results: Path, origin: str | None, target: str) -> list[Row]:
     return [row for entry in sets for row in listing.rows_of(entry, storage, estimate.COLUMNS)]
 
 
-def price_of(text: str | None) -> float | None:
-    """Returns `--price` as a number: US dollars for an hour of one machine. Raises UserError if it is no number."""
-    if text is not None and not PRICE.fullmatch(text):
-        raise UserError(f"--price={text} isn't understood. Write US dollars an hour like --price=2.70.")
-    return None if text is None else float(text)
-
-
 def job_of(options: CloudOptions, accelerator: Accelerator, shards: Sequence[ShardEstimate]) -> CloudJob:
     """Returns the values that the jobs' templates need. Raises UserError outside a git checkout."""
     revision = git("rev-parse", "HEAD").strip()
@@ -149,7 +171,7 @@ def job_of(options: CloudOptions, accelerator: Accelerator, shards: Sequence[Sha
         shards=len(shards),
         # The job's file itself chooses the folder of results. Its environments are installed or in its image, so it
         # starts no containers.
-        run=run_options(options, results=RunOptions.results, engine=engines.LOCAL).command(),
+        run=command(options.run.given(engine=engines.LOCAL)),
         archive=options.to or "",
         repository=options.repository or public_address(git("remote", "get-url", "origin").strip()),
         revision=revision,
@@ -179,9 +201,14 @@ def show(files: dict[str, str]) -> None:
         print(f"{', '.join(alike)}: the same with another SHARD.\n")
 
 
-def print_estimate(shards: Sequence[ShardEstimate], plan: Plan, price: float | None) -> None:
-    """Prints the estimate and its assumptions."""
-    print_table("Estimate", HEADS, [line(shard, price) for shard in shards], numbers=HEADS[:-1])
+def shard_json(shard: ShardEstimate, price: float | None) -> dict[str, Any]:
+    """Returns one shard's estimate as JSON; costs are in US dollars, null without a price."""
+    costs = [None if price is None else price * seconds / 3600 for seconds in (shard.seconds, shard.most_seconds)]
+    return asdict(shard) | {"usd": costs[0], "most_usd": costs[1]}
+
+
+def print_estimate(shards: Sequence[dict[str, Any]], plan: Plan, price: float | None) -> None:
+    print_table("Estimate", HEADS, map(line, shards), numbers=HEADS[:-1])
     blocks = plan.protocol.blocks, plan.protocol.blocks_max
     print(
         f"Times are for {blocks[0]} block(s), 'at most' for {blocks[1]}, without installing. Rough estimates assume a "
@@ -190,33 +217,17 @@ def print_estimate(shards: Sequence[ShardEstimate], plan: Plan, price: float | N
     if price is None:
         print("No cost is estimated: give what an hour of one machine costs in US dollars, like --price=2.70.")
     else:
-        least, most = (
-            price * sum(seconds) / 3600
-            for seconds in zip(*((shard.seconds, shard.most_seconds) for shard in shards), strict=True)
-        )
+        least, most = (sum(shard[key] for shard in shards) for key in ("usd", "most_usd"))
         print(f"All shards: {least:,.2f} USD, {most:,.2f} USD at most, at {price:,.2f} USD an hour, as given.")
 
 
-def shard_json(shard: ShardEstimate, price: float | None) -> dict[str, Any]:
-    """Returns one shard's estimate as JSON; costs are in US dollars, null without a price."""
-    costs = [None if price is None else price * seconds / 3600 for seconds in (shard.seconds, shard.most_seconds)]
-    return asdict(shard) | {"usd": costs[0], "most_usd": costs[1]}
-
-
-def line(shard: ShardEstimate, price: float | None) -> list[str]:
-    """Returns the table's line for one shard."""
-    times = shard.seconds, shard.most_seconds
-    costs = [f"{price * seconds / 3600:,.2f} USD" if price is not None else units.UNKNOWN for seconds in times]
-    by = f"earlier sets: {shard.known} of {shard.processes} processes" if shard.known else "rough"
-    rest = "; the rest rough" if 0 < shard.known < shard.processes else ""
-    return [
-        str(shard.number),
-        str(shard.comparisons),
-        str(shard.processes),
-        *map(units.duration, times),
-        *costs,
-        by + rest,
-    ]
+def line(shard: dict[str, Any]) -> list[str]:
+    costs = [units.UNKNOWN if usd is None else f"{usd:,.2f} USD" for usd in (shard["usd"], shard["most_usd"])]
+    known, of = shard["known"], shard["processes"]
+    by = f"earlier sets: {known} of {of} processes" if known else "rough"
+    by += "; the rest rough" if 0 < known < of else ""
+    counts = [str(shard[key]) for key in ("number", "comparisons", "processes")]
+    return [*counts, *(units.duration(shard[key]) for key in ("seconds", "most_seconds")), *costs, by]
 
 
 def warnings(job: CloudJob, schedulers: Sequence[str]) -> list[str]:

@@ -7,12 +7,13 @@ from typing import Any
 
 from suite import units
 from suite.case import Planned, Purpose, dims_text
-from suite.cli.terminal.console import print_table
+from suite.cli.terminal.output import print_table
 from suite.launch.attempt import spare_bytes
 from suite.plan.durations import plan_seconds
 from suite.plan.layout import runnable
 from suite.plan.memory import too_tight
 from suite.reference.floor import floor
+from suite.report.sections.whole_set.outcomes import AIMS
 from suite.run.start.run import Run
 from suite.stacks.names import case_name
 
@@ -44,74 +45,48 @@ def forecast(run: Run, planned: Planned) -> str:
 
 def print_plan(run: Run) -> None:
     """Prints the cases, the numbers of processes and blocks, the engine and an estimate of the time."""
-    plan = run.plan
-    attempts = runnable(plan)
-    of = Counter(attempt.purpose for attempt in attempts)
-    most = plan.protocol.blocks_max
-    stage = f", up to {most} if the intervals are too wide" if most > plan.protocol.blocks else ""
-    twin = f", including the A/A twin of {plan.baseline}" if plan.twin else ""
+    plan, of = run.plan, Counter(attempt.purpose for attempt in runnable(run.plan))
+    first, most = plan.protocol.blocks, plan.protocol.blocks_max
     timed = plan.purpose is Purpose.TIMED
     time = units.duration(plan_seconds(plan, run.workloads))
-    print(f"About {time} {f'for the first {plan.protocol.blocks} block(s) ' if timed else ''}on a small machine.")
-    if plan.purpose is Purpose.IR:
-        print(f"{len(plan.cases)} cases; {of[Purpose.IR]} processes that keep the programs handed to the compiler.")
-    elif plan.purpose is Purpose.EXPLAIN:
-        print(
-            f"{len(plan.cases)} cases; {of[Purpose.EXPLAIN]} processes that show which kernels do the work, "
-            f"{of[Purpose.PROFILE]} that show where the time goes."
-        )
-    elif plan.purpose is Purpose.PROBE:
-        print(f"{len(plan.cases)} cases; {of[Purpose.PROBE]} processes that observe how a stack behaves.")
-    elif timed:
-        processes = of[Purpose.TIMED] + of[Purpose.PRIME]
-        print(f"{len(plan.cases)} cases; {processes} processes in {plan.protocol.blocks} block(s){stage}{twin}.")
+    print(f"About {time} {f'for the first {first} block(s) ' if timed else ''}on a small machine.")
+    processes = of[plan.purpose] + of[Purpose.PRIME]
+    if timed:
+        stage = f", up to {most} if the intervals are too wide" if most > first else ""
+        twin = f", including the A/A twin of {plan.baseline}" if plan.twin else ""
+        print(f"{len(plan.cases)} cases; {processes} processes in {first} block(s){stage}{twin}.")
         print(SAMPLED[plan.protocol.sampling])
     else:
-        fewer = "" if plan.exhaustive else ", fewer if a smaller case runs out of memory"
-        print(f"{len(plan.cases)} cases; {of[Purpose.MEMORY]} processes that measure the peak memory{fewer}.")
-    if of[Purpose.PREDICT]:
-        devices = ", ".join(dict.fromkeys(planned.case.device for planned in plan.predictions))
-        print(f"After them {of[Purpose.PREDICT]} processes compile these programs for {devices}.")
-    if of[Purpose.IR] and plan.purpose is not Purpose.IR:
-        print(f"After them {of[Purpose.IR]} more processes, untimed, keep the programs handed to the compiler.")
-    if of[Purpose.EXPLAIN] and plan.purpose is not Purpose.EXPLAIN:
+        fewer = ", fewer if a smaller case runs out of memory"
+        ends_early = plan.purpose is Purpose.MEMORY and not plan.exhaustive
         print(
-            f"After them {of[Purpose.EXPLAIN]} more processes, untimed, show which kernels do the work and what "
-            "holds the memory."
+            f"{len(plan.cases)} cases; {processes} processes{fewer if ends_early else ''}. Each {AIMS[plan.purpose]}."
         )
-    if of[Purpose.PROFILE] and plan.purpose is not Purpose.EXPLAIN:
-        print(f"After them {of[Purpose.PROFILE]} more processes show where the time goes.")
-    print(run.engine.why)
-    for sentence in too_tight(plan.cases):
-        print(sentence)
-    rows = [[case_name(planned.case), dims_text(planned.case.dims), forecast(run, planned)] for planned in plan.cases]
-    print_table("Cases", ["case", "dims", "verdict"], rows)
+    for purpose in (Purpose.IR, Purpose.EXPLAIN, Purpose.PROFILE, Purpose.PREDICT):
+        if of[purpose] and purpose is not plan.purpose:
+            print(f"After them {of[purpose]} more processes, untimed. Each {AIMS[purpose]}.")
+    print(run.engine.why, *too_tight(plan.cases), sep="\n")
+    lines = [[case_name(planned.case), dims_text(planned.case.dims), forecast(run, planned)] for planned in plan.cases]
+    print_table("Cases", ["case", "dims", "verdict"], lines)
 
 
 def plan_json(run: Run) -> dict[str, Any]:
     """Returns what `print_plan` prints, as JSON. `processes` are counted by purpose, without the blocks that a run adds
     if intervals are too wide; `seconds` are for a small machine."""
     plan = run.plan
-    attempts = runnable(plan)
+    verdicts = [(planned.case, forecast(run, planned)) for planned in plan.cases]
     return {
         "purpose": str(plan.purpose),
         "baseline": plan.baseline,
         "engine": run.engine.name,
-        "cases": [case_json(run, planned) for planned in plan.cases],
-        "processes": {str(purpose): n for purpose, n in Counter(attempt.purpose for attempt in attempts).items()},
+        "cases": [
+            case.to_json() | {"case_name": case_name(case), "runs": verdict in (RUN, COMPILED), "verdict": verdict}
+            for case, verdict in verdicts
+        ],
+        "processes": {str(purpose): n for purpose, n in Counter(each.purpose for each in runnable(plan)).items()},
         "blocks": plan.protocol.blocks,
         "blocks_max": plan.protocol.blocks_max,
         "sampling": plan.protocol.sampling,
         "seconds": plan_seconds(plan, run.workloads),
         "warnings": [*too_tight(plan.cases)],
-    }
-
-
-def case_json(run: Run, planned: Planned) -> dict[str, Any]:
-    """Returns one case as JSON, with its forecast."""
-    verdict = forecast(run, planned)
-    return planned.case.to_json() | {
-        "case_name": case_name(planned.case),
-        "runs": verdict in (RUN, COMPILED),
-        "verdict": verdict,
     }

@@ -33,7 +33,6 @@ def explained(code: int, rows: Sequence[Row], folder: Path, page: Path) -> list[
 
 
 def lines_of(failure: Ending, folder: Path) -> list[str]:
-    """Returns a line with a failure's stack, case, outcome and reason, and one with the path of its log."""
     often = f" ({failure.processes} processes)" if failure.processes > 1 else ""
     reason = shortened(failure.reason) or "no reason was recorded"
     line = f"  {failure.stack}, {failure.comparison}{often}: {failure.ending}: {reason}"

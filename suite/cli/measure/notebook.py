@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suite.cli.measure.answer import print_tables
+from suite.cli.options import typed
+from suite.cli.terminal.output import print_tables
 from suite.errors import UserError
 from suite.report.page import report
 from suite.results import load
@@ -26,9 +27,14 @@ def ask(file: str | Path, **options: Values) -> pd.DataFrame:
     It measures in processes of its own, so what the notebook does meanwhile disturbs it. Raises UserError with the
     command's words if nothing was measured.
     """
-    words = [word for name, value in options.items() for word in option(name, value)]
-    invoke = Path(sys.executable).parent / "invoke"
-    done = subprocess.run([invoke, "ask", str(file), "--json", *words], capture_output=True, text=True, check=False)
+    words = [word for name, value in options.items() for word in typed(name, value)]
+    program = [
+        sys.executable,
+        "-P",
+        "-m",
+        "suite.cli",
+    ]  # -P: a question file in this folder may be called like a module
+    done = subprocess.run([*program, "ask", str(file), "--json", *words], capture_output=True, text=True, check=False)
     if not done.stdout.startswith("{"):
         raise UserError(done.stderr.strip())
     told = json.loads(done.stdout)
@@ -38,11 +44,3 @@ def ask(file: str | Path, **options: Values) -> pd.DataFrame:
     for section in report(results).sections:
         print_tables(section.console())
     return results.stacks()
-
-
-def option(name: str, value: Values) -> list[str]:
-    """Returns an option's words: `--stack=jax_jit`, as often as it has values."""
-    flag = f"--{name.replace('_', '-')}"
-    if isinstance(value, bool):
-        return [flag] if value else []
-    return [f"{flag}={each}" for each in (value if isinstance(value, list) else [value])]

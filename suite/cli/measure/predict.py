@@ -2,44 +2,118 @@
 
 from __future__ import annotations
 
-import dataclasses
 import tempfile
-import zlib
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from suite.archive.naming import named
 from suite.case import Outcome, Purpose
 from suite.cli.measure import run
-from suite.cli.options.predict import TIMEOUT_SECONDS, PredictOptions
-from suite.cli.options.values import parse_quantity
-from suite.cli.terminal.console import listener, print_table
-from suite.cli.terminal.output import print_json
+from suite.cli.options import OFTEN, MeasuringOptions, Names, command
+from suite.cli.sets.programs import program_of
+from suite.cli.terminal.output import print_json, print_table
+from suite.cli.terminal.progress import listener
+from suite.cli.values import parse_quantity, parse_share
 from suite.environments import venv
 from suite.errors import COMMAND, UserError
 from suite.launch.attempt import tail
 from suite.machine import facts, noise
 from suite.plan import layout
+from suite.plan.planning import Selection
 from suite.plan.predictions import predictions
+from suite.plan.preset import Preset
+from suite.predict import devices
+from suite.predict.answer import CompileAnswer
 from suite.predict.devices import Device
 from suite.protocol import Protocol
 from suite.results.outcomes import INTERRUPTED
-from suite.results.store.files import gunzipped
 from suite.results.store.one_command import sole
 from suite.results.store.result_set import ResultSet
 from suite.run.predictions import ENVIRONMENT, CompileInput, Compiler, judged
 from suite.run.runner import Runner
 from suite.run.session import Session
+from suite.stacks.catalog import STACKS
 from suite.stacks.catalog import add as add_stacks
 from suite.units import SECONDS, quantity, seconds
 from suite.workloads.catalog import find
 
+# The time limit of a compilation, and of a process that captures a program. Many minutes for 8 billion parameters.
+TIMEOUT_SECONDS = 3600.0
 FAILED = 3  # exit code: the compiler failed or crashed, for another reason than the program's need of memory
 
 
-def predict(options: PredictOptions) -> int:
-    """Compiles one file, the programs of a set, or those of a new run for accelerators. Returns the exit code."""
+@dataclass(frozen=True, kw_only=True)
+class PredictOptions(MeasuringOptions):
+    """The options of `predict`."""
+
+    TASK = "predict"
+
+    target: str = "tpu"
+    """hardware class of the accelerator: tpu or cuda"""
+    device: Names = ()
+    """the accelerators: v6e-1, v5e-1, v6e-4 or v6e-8 (tpu); h100, h200 or a100 (cuda) (default: the target's first)"""
+    preset: Annotated[str, OFTEN] = "full"
+    """the preset, which has the questions: a name (./stackwars list) or a path to a TOML file"""
+    set: str | None = None
+    """compile the programs that this result set has kept, and add the predictions to it"""
+    program: str | None = None
+    """compile this file of StableHLO, text or bytecode, compressed or not; nothing is kept"""
+    vary: str | None = None
+    """the dim whose largest value that fits is searched for, case by case: batch, seq, image or n"""
+    tolerance: str = "2%"
+    """with --vary: the search ends when what doesn't fit is at most this share above what fits"""
+    timeout: str | None = None
+    """time limit of each process, like 90 or 10min (default: 60min)"""
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """Returns the accelerators to predict for. Raises UserError for an unknown one."""
+        if not self.device:
+            return (devices.first(self.target),)
+        target = self.target if self.target != PredictOptions.target else None
+        return tuple(devices.find(name, target) for name in dict.fromkeys(self.device))
+
+    def check(self) -> None:
+        """Raises UserError for options that don't go together."""
+        if self.set and self.program:
+            raise UserError("--set and --program both name programs to compile: choose one.")
+        if not self.vary and self.tolerance != PredictOptions.tolerance:
+            raise UserError("--tolerance is for a search: it needs --vary, like --vary=batch.")
+        compiling = ("target", "device", "timeout", "json", "force")
+        if self.program and (typed := self.words("program", *compiling)):
+            raise UserError(f"--program compiles one file: leave out {typed[0].partition('=')[0]}.")
+        if self.set and (typed := self.words("set", "results", *compiling)):
+            raise UserError(f"--set takes its cases from the set: leave out {typed[0].partition('=')[0]}.")
+
+    def selection(self, cores: Sequence[int]) -> Selection:
+        """Returns which cases hand over their programs; they run on the CPU. By default they are those of all stacks
+        that the devices' compilers can predict."""
+        targets = {device.target for device in self.devices}
+        predicted = tuple(name for name, stack in STACKS.items() if targets & {*stack.predicted_on})
+        chosen = super().selection(cores)
+        return replace(chosen, target="cpu", device="cpu", stacks=self.stack or predicted, vary=self.vary or "")
+
+    def chosen_preset(self) -> Preset:
+        """Returns the preset with the purpose `ir`, for programs that are compiled on the tensors' shapes only."""
+        constants: dict[str, Any] = {"explain": False, "profile": False, "abstract": True, "sampling": "alone"}
+        constants["search_tolerance"] = parse_share(self.tolerance, "tolerance")
+        if self.timeout is None:
+            constants |= dict.fromkeys(("timeout_seconds", "compile_timeout_seconds"), TIMEOUT_SECONDS)
+        return replace(self.preset_of(self.preset, **constants), purpose=Purpose.IR)
+
+    @property
+    def prepared(self) -> dict[str, Any]:
+        return {"models": self.devices}
+
+
+def predict(*workloads: str, options: PredictOptions = PredictOptions()) -> int:
+    """Compiles one file, the programs of a set, or those of a new run for accelerators. Returns the exit code.
+
+    :param workloads: the workloads: `predict llama`
+    """
+    options = options.with_words(workloads)
     options.check()
     models = options.devices
     if options.program:
@@ -55,8 +129,14 @@ def predict(options: PredictOptions) -> int:
     return run.measure(options)
 
 
+def prediction_instead(options: MeasuringOptions) -> str:
+    """Returns the command, as a person types it, that predicts what `options` would measure on their target."""
+    names = {field.name for field in fields(PredictOptions)} - {*options.MACHINERY}
+    shared = {name: value for name in names if (value := getattr(options, name, None)) is not None}
+    return command(PredictOptions(**shared).given(target=options.target))
+
+
 def protocol_of(options: PredictOptions) -> Protocol:
-    """Returns the protocol with the time limit of `--timeout`, or an hour."""
     limit = parse_quantity(options.timeout, SECONDS, "timeout", "10min") if options.timeout else TIMEOUT_SECONDS
     return replace(Protocol(), timeout_seconds=limit, compile_timeout_seconds=limit)
 
@@ -119,43 +199,22 @@ def compile_program(options: PredictOptions, name: str, models: tuple[Device, ..
         with tempfile.TemporaryDirectory(prefix="stack-wars-") as place:
             folder = Path(place) / "compile"
             answer, end = compiler.compile(device, program, folder)
-            outcome = judged(answer, end, device, tail(folder / "stderr.log"))
-        outcomes.append((device, answer, outcome))
+            outcomes.append(as_json(device, answer, judged(answer, end, device, tail(folder / "stderr.log"))))
     if options.json:
-        print_json({"program": name, "devices": [as_json(*line) for line in outcomes]})
+        print_json({"program": name, "devices": outcomes})
     else:
         heads = ["device", "outcome", "a step needs", "arguments", "temporaries", "peak", "of", "compiled in"]
-        print_table(name, heads, [cells(*line) for line in outcomes])
-        for device, _, outcome in outcomes:
-            if outcome["reason"]:
-                print(f"{device.name}: {outcome['reason']}")
-    words = {outcome["outcome"] for *_, outcome in outcomes}
-    return FAILED if words & {str(Outcome.ERROR), str(Outcome.CRASHED)} else 0
+        print_table(name, heads, map(cells, outcomes))
+        for each in outcomes:
+            if each["reason"]:
+                print(f"{each['device']}: {each['reason']}")
+    return FAILED if {each["outcome"] for each in outcomes} & {Outcome.ERROR, Outcome.CRASHED} else 0
 
 
-def program_of(name: str) -> bytes:
-    """Returns the program in a file, uncompressed. Raises UserError if the file can't be read."""
-    path = Path(name)
-    try:
-        return b"".join(gunzipped(path)) if name.endswith(".gz") else path.read_bytes()
-    except (OSError, EOFError, zlib.error) as broken:
-        raise UserError(f"{name} can't be read: {getattr(broken, 'strerror', None) or broken}.") from None
-
-
-def cells(device: Device, answer: Any, outcome: dict[str, Any]) -> list[str]:
-    """Returns the table's line for one device."""
-    compiled = answer.compiled
-    sizes = (
-        [compiled.needed_bytes(device.target), compiled.argument_bytes, compiled.temporary_bytes, compiled.peak_bytes]
-        if compiled
-        else [None] * 4
-    )
-    memory = quantity(device.chip.memory_bytes)
-    return [device.name, outcome["outcome"], *map(quantity, sizes), memory, seconds(answer.seconds or None)]
-
-
-def as_json(device: Device, answer: Any, outcome: dict[str, Any]) -> dict[str, Any]:
+def as_json(device: Device, answer: CompileAnswer, outcome: dict[str, Any]) -> dict[str, Any]:
     """Returns one device's outcome as JSON, in bytes and seconds."""
+    compiled = answer.compiled
+    needed = {"needed_bytes": compiled.needed_bytes(device.target)} if compiled else {}
     return {
         "device": device.name,
         "memory_bytes": device.chip.memory_bytes,
@@ -163,7 +222,12 @@ def as_json(device: Device, answer: Any, outcome: dict[str, Any]) -> dict[str, A
         "reason": outcome["reason"],
         "compiler": answer.compiler or None,
         "compile_seconds": answer.seconds or None,
-        "compiled": None
-        if answer.compiled is None
-        else dataclasses.asdict(answer.compiled) | {"needed_bytes": answer.compiled.needed_bytes(device.target)},
+        "compiled": asdict(compiled) | needed if compiled else None,
     }
+
+
+def cells(told: dict[str, Any]) -> list[str]:
+    kinds = ("needed_bytes", "argument_bytes", "temporary_bytes", "peak_bytes")
+    sizes = [(told["compiled"] or {}).get(kind) for kind in kinds]
+    taken = seconds(told["compile_seconds"])
+    return [told["device"], told["outcome"], *map(quantity, [*sizes, told["memory_bytes"]]), taken]

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
 
-from suite import results, units
+from suite import units
 from suite.archive import fetch
 from suite.archive.naming import archived, named
 from suite.archive.reproduce import Claim, ClaimResult, Reproduction, reproduction
 from suite.archive.storage import Storage
 from suite.cli.measure.run import carry_out
-from suite.cli.options.plans import ReproduceOptions
-from suite.cli.options.values import needed
-from suite.cli.terminal.console import print_table
-from suite.cli.terminal.output import print_json
+from suite.cli.options import Engine, Force, Json, Origin, ResultsFolder, absolute
+from suite.cli.terminal.output import print_json, print_table
+from suite.cli.values import needed
 from suite.environments import say
 from suite.environments.locks import all_locks
 from suite.errors import COMMAND, UserError
 from suite.machine import facts, noise
+from suite.results import load
 from suite.results.outcomes import INTERRUPTED
 from suite.results.speedup.verdicts import Speedup
 from suite.results.store.result_set import ResultSet
@@ -34,24 +33,45 @@ DIFFERS, UNTRUSTED = 5, 6  # exit codes
 HEADS = ["question", "stack", "there", "here", "verdict", "why"]
 
 
-def reproduce(options: ReproduceOptions) -> int:
+def reproduce(
+    set: str | None = None,
+    *,
+    against: str | None = None,
+    trust: bool = False,
+    from_: Origin = None,
+    results: ResultsFolder = "results",
+    engine: Engine = "auto",
+    workload_path: tuple[str, ...] = (),
+    stack_path: tuple[str, ...] = (),
+    force: Force = False,
+    json: Json = False,
+) -> int:
     """Runs a set's plan here and compares the two sets; with --against, compares with a set that was run already.
     Returns the exit code: 5 if a claim shifted or was contradicted, 6 if the set names packages or variables that
-    aren't this project's and --trust isn't given, 130 after Ctrl-C, else 0 (also if no claim could be decided)."""
-    folder = Path(options.results)
-    there = brought(needed("set", options.set), options.from_, folder)
-    here = named(options.against, folder) if options.against else None
+    aren't this project's and --trust isn't given, 130 after Ctrl-C, else 0 (also if no claim could be decided).
+
+    :param set: a result set's folder, or its name in an archive
+    :param against: run nothing, and compare with this result set, which has been measured already
+    :param trust: install packages and pass variables that aren't this project's; else they are listed and nothing runs
+    :param workload_path: your copy of the set's own workloads, a folder; their code is never taken from the set
+    :param stack_path: your copy of the set's own stacks, a file or folder; their code is never taken from the set
+    """
+    folder = Path(results)
+    there = brought(needed("set", set), from_, folder)
+    here = named(against, folder) if against else None
     if here is None:
         unknown_here = strange(ResultSet.open(there))
-        if unknown_here and not options.trust:
-            return refused(there, unknown_here, options.json)
+        if unknown_here and not trust:
+            return refused(there, unknown_here, json)
         for sentence in unknown_here:
             say(f"Trusted: {sentence}")
-        here = run(there, options)
+        add_stacks(absolute(stack_path))
+        source = [f"--set={there.name}", f"--from={from_}"] if from_ else [f"--set={there}"]
+        here = run(there, source, folder, engine, absolute(workload_path), force=force, quiet=json)
         if here is None:
             return INTERRUPTED
-    reproduced = reproduction(results.load(there), results.load(here))
-    print_claims(reproduced, there, here, options.json)
+    reproduced = reproduction(load(there), load(here))
+    print_claims(reproduced, there, here, json)
     return DIFFERS if reproduced.result in (ClaimResult.SHIFTED, ClaimResult.CONTRADICTED) else 0
 
 
@@ -83,21 +103,20 @@ def refused(there: Path, unknown_here: Sequence[str], as_json: bool) -> int:
     return UNTRUSTED
 
 
-def run(there: Path, options: ReproduceOptions) -> Path | None:
-    """Installs the packages of the set's locks, by hash, and runs the set's plan. Returns the new set's folder; None
-    after Ctrl-C."""
+def run(
+    there: Path, source: Sequence[str], folder: Path, engine: str, paths: Sequence[Path], *, force: bool, quiet: bool
+) -> Path | None:
+    """Installs the packages of the set's locks, by hash, and runs the set's plan. `source` are the options that name
+    the set. Returns the new set's folder; None after Ctrl-C."""
     store = ResultSet.open(there)
-    add_stacks(options.stack_paths)
-    planned = prepare_reproduction(store, options.engine, options.workload_paths)
+    planned = prepare_reproduction(store, engine, tuple(paths))
     borrowed = [name for name, lock in planned.locks.chosen.items() if lock not in all_locks(name, planned.target)]
     if borrowed:
         say(f"Using the set's own locks for {', '.join(sorted(borrowed))}.")
-    source = [f"--set={there.name}", f"--from={options.from_}"] if options.from_ else [f"--set={there}"]
-    command = shlex.join(["invoke", "reproduce", *source])  # every plan stores its command as one of `invoke`
-    with noise.alone(len(facts.usable_cores()), options.force) as disturbances:
-        new = create(planned, None, command, Path(options.results))
+    with noise.alone(len(facts.usable_cores()), force) as disturbances:
+        new = create(planned, None, ["reproduce", *source], folder, store.plan_file.options)
         # With --json, standard output has only the JSON: the new set's tables go to standard error, like the progress.
-        with redirect_stdout(sys.stderr if options.json else sys.stdout):
+        with redirect_stdout(sys.stderr if quiet else sys.stdout):
             code = carry_out(new, planned, frozenset(), disturbances, as_json=False)
     return None if code == INTERRUPTED else new.folder
 
@@ -148,7 +167,6 @@ def print_claims(reproduced: Reproduction, there: Path, here: Path, as_json: boo
 
 
 def line(claim: Claim) -> list[str]:
-    """Returns the table's line for one claim."""
     sides = [
         units.estimate(speedup.ratio.value, speedup.ratio.low, speedup.ratio.high) if speedup else units.UNKNOWN
         for speedup in (claim.there, claim.here)
@@ -157,5 +175,4 @@ def line(claim: Claim) -> list[str]:
 
 
 def ratio_json(speedup: Speedup | None) -> dict[str, object] | None:
-    """Returns a speedup with its interval and verdict as JSON; None if there is none."""
     return None if speedup is None else {**asdict(speedup.ratio), "verdict": speedup.verdict}

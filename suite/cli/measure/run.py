@@ -14,11 +14,10 @@ from suite.archive.naming import named
 from suite.cli.measure import answer
 from suite.cli.measure.dry_run import plan_json, print_plan
 from suite.cli.measure.ending import explained
-from suite.cli.options.measuring import MeasuringOptions, RunOptions
-from suite.cli.options.predict import prediction_instead
-from suite.cli.options.values import parse_outcomes
-from suite.cli.terminal.console import ProgressBar, ProgressLines, listener
+from suite.cli.options import ExplainOptions, FrontierOptions, MeasuringOptions, RunOptions, absolute
 from suite.cli.terminal.output import print_json
+from suite.cli.terminal.progress import ProgressLines, listener
+from suite.cli.values import parse_outcomes
 from suite.cluster.schedule import forget, hand_out
 from suite.environments import say
 from suite.errors import COMMAND, UserError
@@ -46,28 +45,49 @@ from suite.stacks.catalog import add as add_stacks
 UNFINISHED = 1  # exit code: the other machines haven't measured every comparison
 
 
-def run(options: RunOptions) -> int:
+def run(*questions: str, options: RunOptions = RunOptions()) -> int:
+    """Begins a new set and measures it, or completes a set with --resume. Returns the exit code.
+
+    :param questions: workloads and question files: `run gemm,ffn`, `run mine.py`
+    """
+    return measure_or_resume(options.with_words(questions))
+
+
+def frontier(*workloads: str, options: FrontierOptions = FrontierOptions()) -> int:
+    """Searches for the largest batch, or other dim, that fits under a memory limit. Returns the exit code.
+
+    :param workloads: the workloads: `frontier gpt2`
+    """
+    return measure(options.with_words(workloads))
+
+
+def explain(*workloads: str, options: ExplainOptions = ExplainOptions()) -> int:
+    """Runs processes under each framework's own profiler. Returns the exit code.
+
+    :param workloads: the workloads: `explain gpt2`
+    """
+    return measure(options.with_words(workloads))
+
+
+def measure_or_resume(options: RunOptions) -> int:
     """Begins a new set and measures it, or completes a set with --resume. Returns the exit code."""
     outcomes = parse_outcomes(options.again)
     if options.resume is not None:
-        return complete(options, outcomes)
-    if outcomes:
-        raise UserError("--again goes with --resume=SET: it says which outcomes of that set are run again.")
-    if options.trust:
-        raise UserError("--trust goes with --resume=SET: it says that a set which wasn't begun here is yours.")
+        return complete(options, options.resume, outcomes)
+    for name in ("again", "trust"):
+        if getattr(options, name):
+            raise UserError(f"--{name} goes with --resume=SET: it is about the result set that is completed.")
     if options.fits is not None:
         options = replace(options, fits=str(named(options.fits, Path(options.results))))
     return measure(options, options.address)
 
 
-def complete(options: RunOptions, again: frozenset[str]) -> int:
+def complete(options: RunOptions, name: str, again: frozenset[str]) -> int:
     """Measures the rest of a set's plan. Returns the exit code."""
     if options.words(*RunOptions.RESUMING):
-        raise UserError(
-            "--resume takes its plan from the set: it goes only with --again, --trust, --address, --force and --json."
-        )
-    assert options.resume is not None
-    store, planned = reopen(named(options.resume, Path(options.results)), trust=options.trust)
+        allowed = ", ".join(f"--{each}" for each in RunOptions.RESUMING[1:])
+        raise UserError(f"--resume takes its plan from the set: it goes only with {allowed}.")
+    store, planned = reopen(named(name, Path(options.results)), trust=options.trust)
     if planned.scheduler:
         return elsewhere(store, again, options.force, options.json, options.address)
     with noise.alone(len(facts.usable_cores()), options.force) as disturbances:
@@ -87,7 +107,7 @@ def measure(options: MeasuringOptions, address: str = "") -> int:
 
 def begin(options: MeasuringOptions, address: str, disturbances: Sequence[str]) -> int:
     """Makes a plan from options, and measures or prints it. Returns the exit code."""
-    add_stacks(options.stack_paths)
+    add_stacks(absolute(options.stack_path))
     preset = options.chosen_preset()
     planned = prepare(
         preset,
@@ -106,21 +126,20 @@ def begin(options: MeasuringOptions, address: str, disturbances: Sequence[str]) 
     idle = lacking and not options.dry_run and not runnable(planned.plan)
     if lacking:
         told = f"Nothing was measured: {lacking}" if idle else lacking
+        from suite.cli.measure.predict import prediction_instead  # that module imports this one
+
         say(f"{told}. `{prediction_instead(options)}` asks its compiler what would fit there.")
     if idle:
         return NOTHING_MEASURED
     if options.dry_run:
-        if options.json:
-            print_json(plan_json(planned))
-        else:
-            print_plan(planned)
+        print_json(plan_json(planned)) if options.json else print_plan(planned)
         return 0
-    command = options.command(
+    given = options.given(
         engine=planned.engine.name,
         workload_path=tuple(path for path in planned.workload_paths if path.suffix != ".py"),  # `file` names those
-        stack_path=options.stack_paths,
+        stack_path=absolute(options.stack_path),
     )
-    store = create(planned, preset.path, command, Path(options.results))
+    store = create(planned, preset.path, given, Path(options.results))
     if planned.scheduler:
         return elsewhere(store, frozenset(), options.force, options.json, address)
     return carry_out(store, planned, frozenset(), disturbances, options.json)
@@ -207,7 +226,7 @@ def finish(store: ResultSet, rows: Sequence[Row], as_json: bool) -> int:
     return code
 
 
-def interrupted(store: ResultSet, shown: ProgressLines | ProgressBar) -> None:
+def interrupted(store: ResultSet, shown: ProgressLines) -> None:
     """Prints which attempts are kept after Ctrl-C, and how to complete the set."""
     whole = {block.block for block in store.blocks()}
     # Processes outside the blocks have block 0.

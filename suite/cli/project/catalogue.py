@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from suite.cli.options.project import ListOptions
-from suite.cli.terminal.console import print_table
-from suite.cli.terminal.output import print_json
+from suite.cli.options import Json, StackPath, WorkloadPath
+from suite.cli.terminal.output import print_json, print_table
 from suite.environments import venv
 from suite.environments.locks import Locks, names, pins, variants
 from suite.environments.variants import flags
@@ -21,57 +20,58 @@ from suite.stacks.catalog import add as add_stacks
 from suite.workloads.catalog import Workload, find
 
 TARGET = "cpu"  # the target whose variants are listed, and for which the lists say what this machine lacks
+# The lists' titles and columns: {head: field}.
+TABLES = {
+    "workloads": (
+        "Workloads",
+        {"workload": "name", "what it computes": "title", "sizes": "sizes", "largest state": "largest_state_bytes",
+         "passes": "passes", "dialects": "dialects"},
+    ),
+    "probes": (
+        "Probes",
+        {"probe": "name", "what it observes": "title", "sizes": "sizes", "aspects": "aspects"},
+    ),
+    "stacks": (
+        "Stacks",
+        {"stack": "name", "what it is": "title", "environment": "environment", "targets": "targets",
+         "runs on this CPU": "lacking"},
+    ),
+    "variants": (
+        "Variants",
+        {"variant": "environment", "name for --stack": "stacks", "versions": "versions", "flags": "flags",
+         "runs on this CPU": "lacking"},
+    ),
+    "presets": ("Presets", {"preset": "name", "what it measures": "title"}),
+}  # fmt: skip
 
 
-def print_catalogue(options: ListOptions) -> None:
+def catalogue(*, workload_path: WorkloadPath = (), stack_path: StackPath = (), json: Json = False) -> None:
     """Prints the lists, as tables or as one JSON object."""
-    add_stacks(map(Path, options.stack_path))
-    known = catalogue([*map(Path, options.workload_path)])
-    if options.json:
+    add_stacks(map(Path, stack_path))
+    known = listed([*map(Path, workload_path)])
+    if json:
         print_json(known)
         return
-    print_workloads(known)
-    stacks = [
-        [stack["name"], stack["title"], stack["environment"], ", ".join(stack["targets"]), stack["lacking"] or "yes"]
-        for stack in known["stacks"]
-    ]
-    print_table("Stacks", ["stack", "what it is", "environment", "targets", "runs on this CPU"], stacks)
-    for sentence in known["fallbacks"]:
-        print(sentence)
-    varied = [
-        [variant["environment"], ", ".join(variant["stacks"]), versions_text(variant), variant["lacking"] or "yes"]
-        for variant in known["variants"]
-    ]
-    print_table("Variants", ["variant", "name for --stack", "versions and flags", "runs on this CPU"], varied)
-    presets = [[preset["name"], preset["title"]] for preset in known["presets"]]
-    print_table("Presets", ["preset", "what it measures"], presets)
-    for target, lack in known["targets"].items():
-        if lack:
-            print(f"--target={target}: {lack}")
+    for kind, (title, columns) in TABLES.items():
+        lines = [[cell(name, entry[name]) for name in columns.values()] for entry in known[kind]]
+        print_table(title, [*columns], lines)
+    lacking = [f"--target={target}: {lack}" for target, lack in known["targets"].items() if lack]
+    print(*known["fallbacks"], *lacking, sep="\n")
 
 
-def print_workloads(known: dict[str, Any]) -> None:
-    """Prints the tables of workloads and probes."""
-    rows = [
-        [
-            workload["name"],
-            workload["title"],
-            ", ".join(workload["sizes"]),
-            f"{workload['largest_state_bytes'] / 1e9:.3g} GB",
-            ", ".join(workload["passes"]),
-            ", ".join(workload["dialects"]),
-        ]
-        for workload in known["workloads"]
-    ]
-    print_table("Workloads", ["workload", "what it computes", "sizes", "largest state", "passes", "dialects"], rows)
-    probes = [
-        [probe["name"], probe["title"], ", ".join(probe["sizes"]), ", ".join(probe["aspects"])]
-        for probe in known["probes"]
-    ]
-    print_table("Probes", ["probe", "what it observes", "sizes", "aspects"], probes)
+def cell(name: str, value: Any) -> str:
+    """Returns a field of a list's entry as its table shows it."""
+    match name, value:
+        case "lacking", _:
+            return value or "yes"
+        case "largest_state_bytes", _:
+            return f"{value / 1e9:.3g} GB"
+        case (("versions" | "flags"), _):
+            return ", ".join(f"{key} {text}" for key, text in value.items())
+    return value if isinstance(value, str) else ", ".join(value)
 
 
-def catalogue(paths: Sequence[Path]) -> dict[str, Any]:
+def listed(paths: Sequence[Path]) -> dict[str, Any]:
     """Returns the lists as JSON values; `lacking` says why an entry can't run here, null if it can."""
     workloads = find(paths).values()
     return {
@@ -96,7 +96,6 @@ def catalogue(paths: Sequence[Path]) -> dict[str, Any]:
 
 
 def named(workload: Workload) -> dict[str, Any]:
-    """Returns the fields that workloads and probes have in common."""
     sizes = {size: workload.dims(size, {}) for size in workload.sizes}
     return {"name": workload.name, "title": workload.spec.TITLE, "sizes": sizes, "dialects": [*workload.dialects]}
 
@@ -114,23 +113,12 @@ def variant_json(name: str) -> dict[str, Any]:
     stacks = [stack for stack in STACKS if STACKS[stack].environment == environment]
     lock = venv.fit(name, TARGET)
     pinned = pins(lock.read_text(encoding="utf-8")) if lock.is_file() else {}
+    wanted = ("python", *IMPORTS.get(environment, (environment,)))
     lacking = [absent(STACKS[stack], variant, TARGET) for stack in stacks]
     return {
         "environment": name,
         "stacks": [f"{stack}@{variant}" for stack in stacks],
-        "versions": versions_of(environment, pinned),
+        "versions": {package: pinned[package] for package in wanted if package in pinned},
         "flags": flags(name, TARGET),
         "lacking": next(filter(None, lacking), None),
     }
-
-
-def versions_of(environment: str, pinned: dict[str, str]) -> dict[str, str]:
-    """Returns the versions of Python and of the environment's frameworks."""
-    wanted: Iterable[str] = ("python", *IMPORTS.get(environment, (environment,)))
-    return {name: pinned[name] for name in wanted if name in pinned}
-
-
-def versions_text(variant: dict[str, Any]) -> str:
-    """Returns `python 3.11, jax 0.10.2, optax 0.2.8`, followed by the variant's variables."""
-    versions = [f"{name} {version}" for name, version in variant["versions"].items()]
-    return ", ".join([*versions, *(f"{name}={value}" for name, value in variant["flags"].items())])

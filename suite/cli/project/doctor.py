@@ -10,9 +10,8 @@ from dataclasses import asdict, dataclass
 
 from docker.errors import DockerException
 
-from suite.cli.options.shared import JsonOptions
-from suite.cli.terminal.console import print_table
-from suite.cli.terminal.output import print_json
+from suite.cli.options import Json
+from suite.cli.terminal.output import print_json, print_table
 from suite.environments import ROOT, images, pythons, uv, venv
 from suite.environments.locks import (
     ORCHESTRATOR,
@@ -50,7 +49,6 @@ class Check:
 
 
 def checks() -> list[Check]:
-    """Returns all checks, the most basic first."""
     uv_found = find_uv()
     compiler_found, complaint = compiler.probe(os.environ.get("CXX"))
     listed = [
@@ -68,7 +66,7 @@ def checks() -> list[Check]:
     locks = venv.fitting(names("cpu"), Locks("cpu"))
     for name in (ORCHESTRATOR, *names("cpu")):
         fallback, status = venv.fallback(name, locks), venv.status(name, "cpu", locks.path(name))
-        remedy = f"{COMMAND} lock --environment={name}" if status == "no lock" else "make setup"
+        remedy = f".venv/bin/python -m tools.lock --environment={name}" if status == "no lock" else "make setup"
         listed.append(
             Check(f"environment {name}", status == "ready", f"{status}, {fallback}" if fallback else status, remedy)
         )
@@ -77,7 +75,6 @@ def checks() -> list[Check]:
 
 
 def platform_check() -> Check:
-    """Returns the check that Stack Wars runs on this platform at all."""
     try:
         facts.refuse_platform()
     except UserError as refused:
@@ -115,7 +112,6 @@ def interpreters() -> list[Check]:
 
 
 def container_engine() -> Check:
-    """Returns the check whether cases can run in containers, and for which environments images are built."""
     try:
         client = images.connect()
         ready = [image.tag.partition(":")[0] for image in images.built(client) if image.current]
@@ -133,9 +129,7 @@ def resources() -> list[Check]:
     wanted = RESULTS_BYTES if ready else DISK_BYTES
     governor = facts.read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     return [
-        Check(
-            "disk", free > wanted, f"{free / GIB:.1f} GiB free", f"free {wanted / GIB:g} GiB; `{COMMAND} clean` helps"
-        ),
+        Check("disk", free > wanted, f"{free / GIB:.1f} GiB free", f"free {wanted / GIB:g} GiB; `make clean` helps"),
         Check(
             "memory",
             None if available is None else available > MEMORY_BYTES,
@@ -165,16 +159,15 @@ def memory_limits() -> str:
 
 
 def find_uv() -> str | None:
-    """Returns the path of the uv that makes environments; None if pip must install it first."""
     return next((place for place in uv.uv_places() if uv.runs(place)), None)
 
 
-def doctor(options: JsonOptions) -> int:
+def doctor(*, json: Json = False) -> int:
     """Prints what this machine has and lacks. Returns the exit code: 3 if something needed is missing."""
     findings = checks()
     described = describe(facts.machine(), ceilings.reading(tuple(facts.usable_cores())))
     missing = [check.name for check in findings if check.ok is False]
-    if options.json:
+    if json:
         print_json({"machine": described, "missing": missing, "checks": [asdict(check) for check in findings]})
         return FAILED if missing else 0
     word = {True: "ok", False: "MISSING", None: "fact"}

@@ -1,34 +1,32 @@
-"""`./stackwars setup`, `build`, `base-image` and `images`: make and list the environments in which cases run."""
+"""`./stackwars setup`, `build` and `images`: make and list the environments in which cases run."""
 
 from __future__ import annotations
 
 import datetime
 from dataclasses import asdict
-from pathlib import Path
 
 from suite import units
 from suite.case import TARGETS
-from suite.cli.options.project import BaseImageOptions, BuildOptions, ImagesOptions, SetupOptions
-from suite.cli.terminal.console import print_table
-from suite.cli.terminal.output import print_json
+from suite.cli.options import Json, Names
+from suite.cli.terminal.output import print_json, print_table
 from suite.cluster.schedule import CLUSTER
-from suite.environments import base_image, images, pythons, say, venv
-from suite.environments.locks import Locks, all_locks
+from suite.environments import images as built_images
+from suite.environments import pythons, say, venv
+from suite.environments.locks import Locks
 from suite.environments.locks import names as environment_names
 from suite.errors import UserError, unknown
 from suite.machine import facts
 from suite.run.predictions import ENVIRONMENT
 
-# Environments that tests before a release need beside those of the stacks, with their targets.
-RELEASE = (("oracle", "test"), ("skypilot", "test"), ("ray", CLUSTER), (ENVIRONMENT, ENVIRONMENT))
-# These are tested from their oldest lock as well: a machine with an older Python runs that.
-OLDEST = {name: all_locks(name, "cpu")[-1] for name in ("jax", "torchax")}
+HEADS = ["image", "size", "lock", "age", "current"]
 
 
-def set_up(options: SetupOptions) -> None:
+def setup(*, target: str = "cpu") -> None:
     """Makes every environment of a target. If the Python of some can't be installed, makes all others, then raises
-    UserError."""
-    target = options.target
+    UserError.
+
+    :param target: cpu, cuda or tpu; cluster: Ray, which hands out work; predict: accelerators' compilers
+    """
     facts.refuse_platform()
     if target not in (known := (*TARGETS, CLUSTER, ENVIRONMENT)):
         raise unknown("target", target, known)
@@ -44,53 +42,36 @@ def set_up(options: SetupOptions) -> None:
         raise UserError("\n".join(refused))
 
 
-def make_for_tests(*, release: bool) -> dict[str, str]:
-    """Makes the environments that the tests need, with `release` also those of the tests that only a release needs.
-    Returns {environment: reason} of those that can't be made."""
-    wanted: list[tuple[str, str, Path | None]] = [(name, "cpu", None) for name in environment_names("cpu")]
-    if release:
-        wanted += [(name, target, None) for name, target in RELEASE]
-        wanted += [(name, "cpu", lock) for name, lock in OLDEST.items()]
-    lacking = {}
-    for name, target, lock in wanted:
-        try:
-            venv.ensure(name, target, lock)
-        except UserError as refused:
-            lacking[lock.stem if lock else name] = str(refused).splitlines()[0]
-    return lacking
+def build(*, target: str = "cpu", environment: Names = (), base: str | None = None) -> None:
+    """Builds the images of environments. An image that is built already is kept, unless `--base` is given.
 
-
-def build_images(options: BuildOptions) -> None:
-    """Builds the images of the environments in the options, by default of all environments of a target. An image that
-    is built already is kept, unless `--base` is given."""
-    target, base = options.target, options.base
+    :param target: hardware class: cpu, cuda or tpu
+    :param environment: only this environment (default: all of the target)
+    :param base: a base image of your own; it must have the locks' Python and apt
+    """
     if target not in TARGETS:
         raise unknown("target", target, TARGETS)
-    client = images.connect()
-    for name in options.environment or environment_names(target):
-        if base is None and images.find(client, name, target) is not None:
-            say(f"{images.tag(name, target)} is already built")
+    client = built_images.connect()
+    for name in environment or environment_names(target):
+        if base is None and built_images.find(client, name, target) is not None:
+            say(f"{built_images.tag(name, target)} is already built")
         else:
-            images.build(client, name, target, base)
+            built_images.build(client, name, target, base)
 
 
-def make_base_images(options: BaseImageOptions) -> None:
-    """Makes base images by debootstrap, and prints their tags."""
-    client = images.connect()
-    for version in options.python or base_image.RELEASES:
-        print(base_image.make(client, version, options.mirror, say))
+def images(*, prune: bool = False, json: Json = False) -> None:
+    """Lists the images that are built; with --prune, removes and lists those that aren't of a newest lock.
 
-
-def print_images(options: ImagesOptions) -> None:
-    """Lists the images that are built; with --prune, removes and lists those that aren't of a newest lock."""
-    client = images.connect()
-    listed = images.prune(client) if options.prune else list(images.built(client))
-    if options.json:
+    :param prune: remove images that aren't of an environment's newest lock
+    """
+    client = built_images.connect()
+    listed = built_images.prune(client) if prune else list(built_images.built(client))
+    if json:
         objects = [asdict(image) | {"created": image.created.isoformat()} for image in listed]
-        print_json({"removed": options.prune, "images": objects})
+        print_json({"removed": prune, "images": objects})
         return
     now = datetime.datetime.now(datetime.UTC)
-    rows = [
+    lines = [
         [
             image.tag,
             f"{image.size_bytes / 1e6:.0f} MB",
@@ -100,4 +81,4 @@ def print_images(options: ImagesOptions) -> None:
         ]
         for image in listed
     ]
-    print_table("Removed images" if options.prune else "Images", ["image", "size", "lock", "age", "current"], rows)
+    print_table("Removed images" if prune else "Images", HEADS, lines)

@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from suite import units
-from suite.archive import fetch, history_page, listing
-from suite.archive.history import history as of_sets
+from suite.archive import history_page, listing
+from suite.archive.fetch import fetch as download
+from suite.archive.history import history as points_of
 from suite.archive.listing import Listed
 from suite.archive.naming import archived, named
 from suite.archive.publish import publish
 from suite.archive.site.build import INDEX, build
 from suite.archive.site.sources import SetSource
 from suite.archive.storage import Storage
-from suite.cli.options.sets import FetchOptions, HistoryOptions, PublishOptions, SetsOptions, SiteOptions
-from suite.cli.options.values import needed
-from suite.cli.terminal.console import print_table
-from suite.cli.terminal.output import print_json
+from suite.cli.options import LATEST, Json, Names, Origin, ResultsFolder
+from suite.cli.terminal.output import print_json, print_table
+from suite.cli.values import needed
 from suite.environments import say
 from suite.errors import UserError
 from suite.machine.description import processor
@@ -28,35 +28,39 @@ HISTORY = ["date (UTC)", "set", "versions", "a step", "interval", "change"]
 STACKS_SHOWN = 3  # a set with more stacks has only their number
 
 
-def archive(options: PublishOptions) -> None:
-    """Publishes a set and prints its name in the archive."""
-    storage = Storage.of(needed("to", options.to))
-    key = options.sign
-    published = publish(
-        named(options.set), storage, say, key=Path(key) if key else None, with_changes=options.with_changes
-    )
-    signed = f"signed by {key}" if key else "unsigned: with --sign=KEY readers can check who published it"
+def archive(set: str = LATEST, to: str | None = None, *, sign: str | None = None, with_changes: bool = False) -> None:
+    """Publishes a set and prints its name in the archive.
+
+    :param set: the result set to publish; its run must have finished
+    :param to: the archive: a folder, s3://bucket/prefix or gs://bucket/prefix; credentials come from the environment
+    :param sign: an OpenSSH private key to sign with, or a public key whose private key is in an SSH agent
+    :param with_changes: publish also the changes to the source that weren't committed
+    """
+    storage = Storage.of(needed("to", to))
+    published = publish(named(set), storage, say, key=Path(sign) if sign else None, with_changes=with_changes)
+    signed = f"signed by {sign}" if sign else "unsigned: with --sign=KEY readers can check who published it"
     size = f"{len(published.files)} files, {units.quantity(published.nbytes)}"
     print(f"{published.name}  {size}, in {storage.uri}; {signed}")
 
 
-def sets(options: SetsOptions) -> None:
+def sets(*, from_: Origin = None, results: ResultsFolder = "results", json: Json = False) -> None:
     """Lists the sets here, or those of an archive."""
-    storage = Storage.of(options.from_) if options.from_ else None
-    listed = listing.of_storage(storage) if storage else listing.here(Path(options.results))
-    where = storage.uri if storage else options.results
-    if options.json:
-        print_json({"where": where, "sets": [*map(listed_json, listed)]})
-        return
-    if not listed:
-        print(f"There is no set in {where}.")
+    storage = storage_of(from_)
+    listed = [*map(listed_json, listing.of_storage(storage) if storage else listing.here(Path(results)))]
+    where = storage.uri if storage else results
+    if json or not listed:
+        print_json({"where": where, "sets": listed}) if json else print(f"There is no set in {where}.")
         return
     # All sets of an archive are in one place, so the column `where` is left out and long names fit whole.
     shown = len(HEADS) - bool(storage)
     print_table(f"Sets in {where}", HEADS[:shown], [cells(entry)[:shown] for entry in listed])
     for entry in listed:
-        if entry.trouble:
-            say(f"{entry.name or entry.where}: {entry.trouble}")
+        if entry["trouble"]:
+            say(f"{entry['name'] or entry['where']}: {entry['trouble']}")
+
+
+def storage_of(origin: str | None) -> Storage | None:
+    return Storage.of(origin) if origin else None
 
 
 def listed_json(entry: Listed) -> dict[str, Any]:
@@ -72,57 +76,73 @@ def listed_json(entry: Listed) -> dict[str, Any]:
     }
 
 
-def cells(entry: Listed) -> list[str]:
-    """Returns the table's line for one set."""
-    facts = entry.facts
-    stacks, outcomes = facts.get("stacks") or [], facts.get("outcomes") or {}
+def cells(entry: dict[str, Any]) -> list[str]:
+    stacks, outcomes = entry["stacks"] or [], entry["outcomes"] or {}
     counted = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
     return [
-        entry.name or "-",
-        entry.created_at[:16].replace("T", " "),
-        str(facts.get("target") or ""),
-        processor(facts.get("machine") or {}),
-        str(facts.get("preset") or ""),
+        entry["name"] or "-",
+        (entry["created_at"] or "")[:16].replace("T", " "),
+        entry["target"] or "",
+        entry["machine"],
+        entry["preset"] or "",
         ", ".join(stacks) if len(stacks) <= STACKS_SHOWN else f"{len(stacks)} stacks",
-        "; ".join(filter(None, [counted, "not whole" if entry.trouble else ""])),
-        entry.where,
+        "; ".join(filter(None, [counted, "" if entry["whole"] else "not whole"])),
+        entry["where"],
     ]
 
 
-def fetched(options: FetchOptions) -> None:
-    """Downloads a set from an archive and renders its page."""
-    storage = Storage.of(needed("from", options.from_))
-    folder = fetch.fetch(storage, archived(needed("set", options.set), storage), Path(options.results))
+def fetch(set: str | None = None, *, from_: Origin = None, results: ResultsFolder = "results") -> None:
+    """Downloads a set from an archive and renders its page.
+
+    :param set: the result set's name in the archive; `./stackwars sets --from=ARCHIVE` lists the names
+    """
+    storage = Storage.of(needed("from", from_))
+    folder = download(storage, archived(needed("set", set), storage), Path(results))
     print(f"{folder}  {render(folder)}")
 
 
-def history(options: HistoryOptions) -> None:
-    """Prints the times of one workload in all sets, and with --out also writes them to a page or a table."""
+def history(
+    workload: str | None = None,
+    *,
+    stack: str = "*",
+    pass_: Names = (),
+    out: str | None = None,
+    from_: Origin = None,
+    results: ResultsFolder = "results",
+    json: Json = False,
+) -> None:
+    """Prints the times of one workload in all sets, and with --out also writes them to a page or a table.
+
+    :param workload: the workload; globs
+    :param stack: only these stacks; globs
+    :param pass_: only forward or train (default: both)
+    :param out: also write the history to this file: a page (.html) or a table (.parquet)
+    """
     writers = {".html": history_page.write_page, ".parquet": history_page.write_parquet}
-    out = Path(options.out) if options.out else None
-    if out and out.suffix not in writers:
+    if out and Path(out).suffix not in writers:
         raise UserError(f"--out={out}: a history is written to a file that ends in {' or '.join(writers)}.")
-    storage = Storage.of(options.from_) if options.from_ else None
-    workload = needed("workload", options.workload)
-    points = of_sets(Path(options.results), storage, workload, options.stack, say, options.pass_)
+    points = points_of(Path(results), storage_of(from_), needed("workload", workload), stack, say, pass_)
     if out:
-        writers[out.suffix](points, out)
-    if options.json:
+        writers[Path(out).suffix](points, Path(out))
+    if json:
         print_json({"points": [*map(history_page.point_json, points)]})
         return
     for series in history_page.series_of(points):
-        print_table(
-            f"{series.name}, {series.machine}", HISTORY, [list(line) for line in series.lines], numbers=("a step",)
-        )
+        print_table(f"{series.name}, {series.machine}", HISTORY, series.lines, numbers=("a step",))
         print()
     if out:
         print(out)
 
 
-def site(options: SiteOptions) -> None:
-    """Makes or updates a site of all sets, and prints how many sets it has."""
-    storage = Storage.of(options.from_) if options.from_ else None
-    built = build(SetSource(Path(options.results), storage), Path(options.out), say, options.exclude)
+def site(
+    *, out: str = "site", exclude: tuple[str, ...] = (), from_: Origin = None, results: ResultsFolder = "results"
+) -> None:
+    """Makes or updates a site of all sets, and prints how many sets it has.
+
+    :param out: the folder of the site; files that this command didn't write stay as they are
+    :param exclude: leave out the sets of these names, such as trials; globs
+    """
+    built = build(SetSource(Path(results), storage_of(from_)), Path(out), say, exclude)
     shown, unchanged = len(built.shown), len(built.shown) - len(built.rendered)
     parts = ["no set" if not shown else "1 set" if shown == 1 else f"{shown:,} sets"]
     if unchanged:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from suite.archive.naming import named
-from suite.cli.options.sets import CollectOptions
+from suite.cli.options import ResultsFolder, Several
 from suite.cluster import collect as shares
 from suite.report.formats.render import render
 from suite.results import load
@@ -13,12 +13,16 @@ from suite.results.outcomes import exit_code
 from suite.stacks.catalog import add as add_stacks
 
 
-def collect(options: CollectOptions) -> int:
+def collect(set: Several = (), *, stack_path: tuple[str, ...] = (), results: ResultsFolder = "results") -> int:
     """Puts shares together and renders the report. Returns the exit code that a single run with the same rows would
-    return."""
-    add_stacks(map(Path, options.stack_path))
-    folder = Path(options.results)
-    store = shares.collect([named(name, folder) for name in options.set], folder)
+    return.
+
+    :param set: the result sets of the shares: `collect A B`
+    :param stack_path: your copy of the shares' own stacks, a file or folder; their code is never taken from the shares
+    """
+    add_stacks(map(Path, stack_path))
+    folder = Path(results)
+    store = shares.collect([named(name, folder) for name in set], folder)
     page = render(store.folder)
     store.make_latest()
     print(f"{store.folder}  {len(store.plan_file.collected)} shares, {len(store.plan.cases)} cases\nReport: {page}")

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from suite import results
 from suite.archive.naming import named
-from suite.cli.options.sets import CompareOptions
+from suite.cli.options import Several
 from suite.cli.terminal.output import check_form, write_export, write_file
 from suite.errors import COMMAND, UserError, unknown
 from suite.report.between_sets import Compared, compared_field, compared_sets, export_field, export_sets
 from suite.report.formats.compare_page import FILE_NAME, compare_page
-from suite.report.tables import Export
 from suite.results import Results
 from suite.results.between_sets import SetPair, Times, compare_sets
 from suite.results.questions.behaviour import by_variant
@@ -32,83 +31,84 @@ class SetComparison:
     field in `within_set` with one of these values, `base`."""
 
     sets: Sequence[Results]
-    threshold: float
     pairs: Sequence[SetPair] = ()
     within_set: FieldComparison | None = None
     base: str = ""
-    title: str | None = None
-
-    @property
-    def tie(self) -> float:
-        """Returns the ratio below which a difference is a tie."""
-        return self.sets[0].protocol.tie_ratio
-
-    @property
-    def export(self) -> Export:
-        """Returns the comparison as tables, and as data for programs."""
-        if self.within_set:
-            return export_field(self.within_set, self.base, self.sets[0].path.name, self.tie)
-        return export_sets(self.pairs, self.threshold, self.tie)
-
-    @property
-    def page(self) -> str:
-        """Returns the comparison as an HTML page."""
-        compared: list[Compared] = (
-            [compared_field(self.within_set, self.base, self.tie)]
-            if self.within_set
-            else compared_sets(self.pairs, self.threshold, self.tie)
-        )
-        return compare_page(compared, self.sets, self.title)
 
 
-def compare(options: CompareOptions) -> int:
-    """Compares sets. Returns the exit code: 5 if a case is slower by more than --threshold, or no longer `ok`."""
-    form, threshold = options.format, options.threshold
-    check_form(form, FORMATS, options.out)
+def compare(
+    set: Several = (),
+    *,
+    by: str | None = None,
+    baseline: str | None = None,
+    across: bool = False,
+    threshold: float = 1.05,
+    format: str = "text",
+    title: str | None = None,
+    out: str | None = None,
+) -> int:
+    """Compares sets. Returns the exit code: 5 if a case is slower by more than --threshold, or no longer `ok`.
+
+    :param set: the result sets: `./stackwars compare BEFORE AFTER`
+    :param by: compare within one set, by this field: cache, track, precision, pass or variant
+    :param baseline: with --by: the value that the others are compared with
+    :param across: show sets of unlike machines, targets or precisions side by side; no verdict says faster or slower
+    :param threshold: a ratio of times: the exit code is 5 if a case is slower by more than this
+    :param format: text, html, md, csv or json
+    :param title: the title of the page, like `JAX 0.12 against 0.10` (default: the sets' names)
+    :param out: the file to write (default for html: compare.html in this folder; other formats go to standard output)
+    """
+    check_form(format, FORMATS, out)
     if not 1 <= threshold < math.inf:
         raise UserError(f"--threshold={threshold:g} isn't understood: it is a ratio of times, 1 or more, like 1.05.")
-    comparison = within_one(options) if options.by is not None else between(options)
-    if len(comparison.sets) > 1 and len({sha256(loaded.path / RESULTS) for loaded in comparison.sets}) == 1:
-        print(f"Nothing changed: both are the set {comparison.sets[0].set_id}.")
+    comparison = within_one(set, by, baseline) if by is not None else between(set, across=across)
+    sets, pairs, tie = comparison.sets, comparison.pairs, comparison.sets[0].protocol.tie_ratio
+    if len(sets) > 1 and len({sha256(loaded.path / RESULTS) for loaded in sets}) == 1:
+        print(f"Nothing changed: both are the set {sets[0].set_id}.")
         return 0
-    comparison = replace(comparison, title=options.title)
-    if form == "html":
-        write_file(comparison.page, Path(options.out or FILE_NAME))
+    if format == "html":
+        compared: list[Compared] = (
+            [compared_field(comparison.within_set, comparison.base, tie)]
+            if comparison.within_set
+            else compared_sets(pairs, threshold, tie)
+        )
+        write_file(compare_page(compared, sets, title), Path(out or FILE_NAME))
+    elif comparison.within_set:
+        write_export(export_field(comparison.within_set, comparison.base, sets[0].path.name, tie), format, out)
     else:
-        write_export(comparison.export, form, options.out)
-    return REGRESSION if any(not pair.unlike and pair.regressions(threshold) for pair in comparison.pairs) else 0
+        write_export(export_sets(pairs, threshold, tie), format, out)
+    return REGRESSION if any(not pair.unlike and pair.regressions(threshold) for pair in pairs) else 0
 
 
-def between(options: CompareOptions) -> SetComparison:
+def between(names: Sequence[str], *, across: bool) -> SetComparison:
     """Compares two or more sets. Raises UserError for sets that can't be compared."""
-    if len(options.set) < 2:
+    if len(names) < 2:
         raise UserError(
             f"Two sets are needed, like `{COMMAND} compare BEFORE AFTER`; or one set and a field, like --by=track."
         )
-    loaded = [load(named(name)) for name in options.set]
-    times = [times_of(results_) for results_ in loaded]
-    pairs = [compare_sets(times[0], other) for other in times[1:]]
+    loaded = [load(named(name)) for name in names]
+    first, *others = map(times_of, loaded)
+    pairs = [compare_sets(first, other) for other in others]
     for pair in pairs:
-        refuse_unlike(pair, options.across)
-    return SetComparison(loaded, options.threshold, pairs)
+        refuse_unlike(pair, across)
+    return SetComparison(loaded, pairs)
 
 
-def within_one(options: CompareOptions) -> SetComparison:
+def within_one(names: Sequence[str], field: str, baseline: str | None) -> SetComparison:
     """Compares the values of a field within one set. Raises UserError if no question has two values of the field."""
-    field, baseline = options.by, options.baseline
-    if len(options.set) != 1:
+    if len(names) != 1:
         raise UserError(f"--by compares within one set: `{COMMAND} compare SET --by=track`.")
     if field not in FIELDS:
-        raise unknown("value", str(field), FIELDS, of="--by")
-    loaded = results.load(named(options.set[0]))
+        raise unknown("value", field, FIELDS, of="--by")
+    loaded = results.load(named(names[0]))
     comparison = compare_field(loaded.rows, field, loaded.protocol)
     if comparison is None and field == "variant" and (pairs := variant_pairs(times_of(loaded))):
-        return SetComparison([loaded], options.threshold, pairs)
+        return SetComparison([loaded], pairs)
     if comparison is None:
         raise UserError(f"No case of this set ran with two values of {field}: there is nothing to compare.")
     if baseline is not None and baseline not in comparison.values:
         raise unknown(field, baseline, comparison.values)
-    return SetComparison([loaded], options.threshold, within_set=comparison, base=baseline or comparison.base)
+    return SetComparison([loaded], within_set=comparison, base=baseline or comparison.base)
 
 
 def variant_pairs(times: Times) -> list[SetPair]:
@@ -128,7 +128,6 @@ def load(path: Path) -> Results:
 
 
 def times_of(loaded: Results) -> Times:
-    """Returns what a comparison needs of a loaded set: its rows, protocol and ceilings."""
     assert loaded.plan is not None
     return Times.of(loaded.plan.set_id, loaded.rows, loaded.plan.protocol, loaded.ceilings)
 

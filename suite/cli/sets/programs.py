@@ -11,9 +11,8 @@ from typing import Any
 from suite import results
 from suite.archive.naming import named
 from suite.case import Outcome, Purpose
-from suite.cli.options.sets import IrOptions
-from suite.cli.terminal.console import print_table
-from suite.cli.terminal.output import print_json
+from suite.cli.options import LATEST, Json, Several
+from suite.cli.terminal.output import print_json, print_table
 from suite.environments import venv
 from suite.errors import COMMAND, UserError, unknown
 from suite.ir import files, summary
@@ -23,7 +22,7 @@ from suite.launch.local import Local
 from suite.machine.facts import usable_cores
 from suite.protocol import Protocol
 from suite.report.formats.render import environment
-from suite.report.sections.questions.program_counts import Counts, side_by_side
+from suite.report.sections.questions.program_counts import side_by_side
 from suite.report.sections.questions.programs import program_view
 from suite.results.questions import programs
 from suite.results.store.files import gunzipped
@@ -32,30 +31,32 @@ from suite.run.reading import jax_of, newer_pythons
 from suite.stacks.catalog import READER
 
 
-def print_programs(options: IrOptions) -> None:
+def ir(case: Several = (), *, set: str = LATEST, json: Json = False, markdown: bool = False) -> None:
     """Lists the cases that have programs, or compares two of them. Raises UserError for options that exclude each
-    other."""
-    cases = options.case
-    if len(cases) not in (0, 2):
-        raise UserError("Give --case twice, once for each of the two programs to compare.")
-    if options.json and (cases or options.markdown):
+    other.
+
+    :param case: a case's name, or a .mlir file of your own; give two, which are compared
+    :param set: a result set
+    :param markdown: print the programs of every question as Markdown
+    """
+    if len(case) not in (0, 2):
+        raise UserError("Give two cases, whose programs are compared, or none.")
+    if json and (case or markdown):
         raise UserError("--json lists the cases of a set: it goes only with --set.")
-    if cases:
-        rows = {} if all(map(is_file, cases)) else program_rows(results.load(named(options.set)))
-        compare(*(read_file(name) if is_file(name) else case_programs(name, rows) for name in cases))
+    if case:
+        rows = {} if all(map(is_file, case)) else program_rows(results.load(named(set)))
+        compare(*(read_file(name) if is_file(name) else case_programs(name, rows) for name in case))
         return
-    loaded = results.load(named(options.set))
+    loaded = results.load(named(set))
     rows = program_rows(loaded)
-    if options.markdown:
-        print(markdown(loaded))
-        return
-    if options.json:
+    if markdown:
+        print(as_markdown(loaded))
+    elif json:
         print_json({"cases": [case_json(name, row) for name, row in rows.items()]})
-        return
-    print_table(
-        "Cases whose programs are kept", ["case", "programs"], [[name, counted(row)] for name, row in rows.items()]
-    )
-    print(f"`{COMMAND} ir --case=… --case=…` compares two of them.")
+    else:
+        lines = [[name, counted(row)] for name, row in rows.items()]
+        print_table("Cases whose programs are kept", ["case", "programs"], lines)
+        print(f"`{COMMAND} ir CASE CASE` compares two of them.")
 
 
 def program_rows(loaded: results.Results) -> dict[str, Row]:
@@ -69,16 +70,21 @@ def program_rows(loaded: results.Results) -> dict[str, Row]:
 
 
 def is_file(case: str) -> bool:
-    """Whether a value of `--case` names a file of StableHLO rather than a case of the set."""
     return case.removesuffix(".gz").endswith(".mlir")
 
 
-def read_file(name: str) -> StackPrograms:
-    """Returns the program in a file, which may be compressed. Raises UserError if the file can't be read."""
+def program_of(name: str) -> bytes:
+    """Returns the program in a file, uncompressed. Raises UserError if the file can't be read."""
+    path = Path(name)
     try:
-        text = b"".join(gunzipped(Path(name))) if name.endswith(".gz") else Path(name).read_bytes()
+        return b"".join(gunzipped(path)) if name.endswith(".gz") else path.read_bytes()
     except (OSError, EOFError, zlib.error) as broken:
         raise UserError(f"{name} can't be read: {getattr(broken, 'strerror', None) or broken}.") from None
+
+
+def read_file(name: str) -> StackPrograms:
+    """Returns the program in a file, as the Python of JAX's environment reads it. Raises UserError if it can't."""
+    text = program_of(name)
     reader = venv.ensure(READER)
     newer = newer_pythons("cpu", jax_of(reader.lock) or "")
     hint = f"if a newer JAX made it, reading it needs Python {newer} here" if newer else ""
@@ -87,14 +93,9 @@ def read_file(name: str) -> StackPrograms:
         folder.mkdir()
         (folder / files.GIVEN).write_bytes(text)
         try:
+            engine, limits, cpus = Local(reader.python), Protocol(), usable_cores()
             summary_text = run_reader(
-                "suite.ir.analyse",
-                folder,
-                files.SUMMARY,
-                engine=Local(reader.python),
-                protocol=Protocol(),
-                cpus=usable_cores(),
-                hint=hint,
+                "suite.ir.analyse", folder, files.SUMMARY, engine=engine, protocol=limits, cpus=cpus, hint=hint
             )
         except UserError as refused:
             raise UserError(f"{name} {refused}") from None
@@ -111,13 +112,8 @@ def counted(row: Row) -> str:
 
 
 def case_json(name: str, row: Row) -> dict[str, Any]:
-    """Returns one case of the list as JSON."""
-    return {
-        "case": name,
-        "programs": len(programs.programs_of(row)),
-        "outcome": row["outcome"],
-        "reason": row["reason"],
-    }
+    kept = len(programs.programs_of(row))
+    return {"case": name, "programs": kept, "outcome": row["outcome"], "reason": row["reason"]}
 
 
 def case_programs(name: str, rows: dict[str, Row]) -> StackPrograms:
@@ -137,7 +133,8 @@ def compare(a: StackPrograms, b: StackPrograms) -> None:
     if a.stack == b.stack:
         a, b = replace(a, stack=f"{a.stack} (1)"), replace(b, stack=f"{b.stack} (2)")
     for title, table in side_by_side(a, b):
-        print_side_by_side(title, table)
+        print_table(title, ["", *table.stacks], [[name, *cells] for name, cells in table.rows])
+        print()
     differences = findings(a, b)
     for side in (a, b):
         if side.unread:
@@ -148,20 +145,10 @@ def compare(a: StackPrograms, b: StackPrograms) -> None:
         print("The two programs have equal counts.")
 
 
-def print_side_by_side(title: str, table: Counts) -> None:
-    """Prints a table of counts with a column for each stack."""
-    print_table(title, ["", *table.stacks], [[name, *cells] for name, cells in table.rows])
-    print()
-
-
-def markdown(loaded: results.Results) -> str:
+def as_markdown(loaded: results.Results) -> str:
     """Returns the programs of every question of a set as Markdown, for a page of the documentation."""
     analysis = loaded.analysis()
-    versions: dict[str, str] = {}
-    for row in analysis.rows:
-        versions |= {name: number for name, number in row.mapping("versions").items() if name != "python"}
-    return (
-        environment()
-        .get_template("programs.md.j2")
-        .render(views=[program_view(question) for question in analysis.programs], versions=versions)
-    )
+    versions = {name: number for row in analysis.rows for name, number in row.mapping("versions").items()}
+    versions.pop("python", None)
+    template = environment().get_template("programs.md.j2")
+    return template.render(views=[*map(program_view, analysis.programs)], versions=versions)

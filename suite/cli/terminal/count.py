@@ -39,7 +39,6 @@ class Count:
 
     @property
     def total(self) -> int:
-        """Returns how many processes there will be, as far as is known."""
         return self.ended + len(self.to_come)
 
     def left(self) -> str:

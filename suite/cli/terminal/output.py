@@ -1,25 +1,56 @@
-"""Writes a command's results to a file or to standard output, in the format that `--format` or `--json` names."""
+"""Prints a command's results, or writes them to a file, in the format that `--format` or `--json` names."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from suite.cli.terminal.console import print_table
+from rich import box
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
 from suite.environments import say
 from suite.errors import UserError, unknown
+from suite.guard.printable import printable
 from suite.report.formats.render import write
-from suite.report.tables import Export, known
+from suite.report.tables import Export, Table, known
 
 VERSION = 1  # of every object that --json prints; a changed meaning raises it, a new field doesn't
+WIDE = 10_000  # columns of a pipe or file, in which no cell is folded
+COLOURS = {"faster": "green", "slower": "red", "tie": "cyan", "close": "cyan", "undecided": "yellow", "baseline": "dim"}
 
 
 def print_json(fields: Mapping[str, Any]) -> None:
     """Prints one JSON object. With --json a command prints nothing else on standard output."""
     print(json.dumps(known({"version": VERSION, **fields})))
+
+
+def print_table(
+    title: str, heads: Sequence[str], lines: Iterable[Sequence[str]], numbers: Collection[str] = ()
+) -> None:
+    """Prints a table as Markdown. Columns in `numbers` are right-aligned; on a terminal long cells are folded, and
+    verdicts have colours."""
+    console = Console(width=None if sys.stdout.isatty() else WIDE, highlight=False)
+    grid = Grid(box=box.MARKDOWN)
+    for head in heads:
+        grid.add_column(Text(printable(head)), justify="right" if head in numbers else "left", overflow="fold")
+    for line in lines:
+        grid.add_row(*(Text(printable(text), COLOURS.get(text.partition(" ")[0], "")) for text in line))
+    console.print(Text(printable(title), "bold"), grid, sep="\n")
+
+
+def print_tables(tables: Iterable[Table]) -> None:
+    """Prints tables, each with its sentences below it, since a terminal shows the end of the output."""
+    for table in tables:
+        if table.heads:
+            print_table(table.title, table.heads, table.lines, table.numbers)
+        for sentence in (*table.before, *table.after):
+            print(sentence)
+        print()
 
 
 def check_form(form: str, forms: Collection[str], out: str | None) -> None:
@@ -34,7 +65,7 @@ def write_export(export: Export, form: str, out: str | None) -> None:
     """Writes an export to the file `out` and prints its path; without `out`, prints the export. A table's sentences,
     which a CSV can't hold, go to standard error."""
     if form == "text":
-        print_text(export)
+        print_tables(export.tables)
         return
     if form == "csv":
         for table in export.tables:
@@ -47,15 +78,5 @@ def write_export(export: Export, form: str, out: str | None) -> None:
 
 
 def write_file(text: str, path: Path) -> None:
-    """Writes a file and prints its path."""
     write(path, text)
     print(path)
-
-
-def print_text(export: Export) -> None:
-    """Prints tables, each with all its sentences below it, since a terminal shows the end of the output."""
-    for table in export.tables:
-        print_table(table.title, list(table.heads), [list(line) for line in table.lines], numbers=table.numbers)
-        for sentence in (*table.after, *table.before):
-            print(sentence)
-        print()

@@ -18,7 +18,6 @@ class Plain:
         self.rich_proxied_file = stream
 
     def write(self, text: str) -> int:
-        """Writes text without its control characters."""
         return self.rich_proxied_file.write(printable(text))
 
     def __getattr__(self, name: str) -> Any:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
-from suite.case import CUSTOM, OUT_OF_MEMORY, Case, Outcome, Purpose, bytes_text, dims_text
-from suite.errors import COMMAND, UserError
-from suite.plan.preset import Preset, load, names
+from suite.case import CUSTOM, OUT_OF_MEMORY, Case, Outcome, bytes_text, dims_text
+from suite.errors import COMMAND
 from suite.protocol import Protocol
 from suite.report.sections.sentences import counted
 from suite.results import Results
@@ -31,31 +29,19 @@ REMEDIES = {
     IMPLAUSIBLE: "No other machine or setting helps: the work can't have been done in this time.",
     NOT_RUN: "Complete the set: the notice above says how.",
 }
-PRESET = re.compile(r"'--preset=([^']*)'| --preset=(\S+)")  # in a command whose words are quoted for a shell
-QUICK, ASK = "quick", "ask"  # the presets of a run that names none, and of a question file
-BY_REPEATS = (
-    "blocks",
-    "blocks_max",
-    "noisy_retries",
-    "costly_blocks",
-    "disturbed_retries",
-)  # constants that --repeats sets
-BY_OPTIONS = (*BY_REPEATS, "sampling", "timeout_seconds", "compile_timeout_seconds", "ir", "profile")
-FLAGS = ("explain", "abstract")  # constants that an option can only switch on
+# The options of a set's command that a cell's command keeps: what they set holds for every case.
+KEPT = ("preset", "purpose", "sampling", "timeout", "ir", "profile", "explain", "abstract")
 
 
 @dataclass(frozen=True, slots=True)
 class HowMade:
-    """How a set was made: `preset` and further `options` of the commands that run a cell of it again, as (name, value),
-    and the set's `protocol`. `cores` are those that the set's processes had. `unlike` are the constants of the protocol
-    that these options don't give again."""
+    """How a set was made: the `options` of a command that makes a part of it again, as words, and the set's `protocol`.
+    `cores` are those that the set's processes had."""
 
-    preset: str
-    options: tuple[tuple[str, str], ...]
+    options: tuple[str, ...]
     protocol: Protocol
     twin: bool
     cores: tuple[int, ...]
-    unlike: tuple[str, ...]
 
     @classmethod
     def of(cls, results: Results) -> HowMade | None:
@@ -63,62 +49,24 @@ class HowMade:
         file = results.plan_file
         if file is None:
             return None
-        name, preset = preset_of(file, results.path)
-        ours, theirs = file.plan.protocol, preset.protocol
-        options = [("preset", name)]
-        options += [("purpose", Purpose.TIMED)] if preset.purpose is not Purpose.TIMED else []
-        options += [("engine", file.engine), ("sampling", ours.sampling)]
-        if ours.timeout_seconds != theirs.timeout_seconds:
-            options.append(("timeout", f"{ours.timeout_seconds:.12g}s"))
-        options += [
-            (kind, "on" if getattr(ours, kind) else "off")
-            for kind in ("ir", "profile")
-            if getattr(ours, kind) != getattr(theirs, kind)
-        ]
-        options += [(flag, "") for flag in FLAGS if getattr(ours, flag) and not getattr(theirs, flag)]
-        options += [("python", file.python)] if file.python else []
-        options += [("workload-path", path) for path in file.workload_paths]
-        options += [("stack-path", path) for path in file.stack_paths]
-        return cls(
-            preset=name,
-            options=tuple(options),
-            protocol=ours,
-            twin=file.plan.twin,
-            cores=file.cores,
-            unlike=tuple(unlike(ours, theirs)),
-        )
+        paths = [f"--workload-path={path}" for path in file.workload_paths]
+        paths += [f"--stack-path={path}" for path in file.stack_paths]
+        python = [f"--python={file.python}"] if file.python else []
+        options = (*kept(file), f"--engine={file.engine}", *python, *paths)
+        return cls(options, file.plan.protocol, file.plan.twin, file.cores)
 
 
-def preset_of(file: PlanFile, folder: Path) -> tuple[str, Preset]:
-    """Returns the preset that a set at `folder` was made with, and its name or path. A preset of the user's own is the
-    set's copy of it. A set whose command names no preset has the first one with the same protocol, else `quick`."""
-    given = next((quoted or plain for quoted, plain in PRESET.findall(file.command)), "")
-    copy = folder / "inputs" / Path(given).name
-    if given.endswith(".toml") and copy.is_file():
-        try:
-            return f"results/{file.plan.set_id}/inputs/{copy.name}", load(str(copy))
-        except UserError:  # a preset of another version: `unlike` says what today's options don't give
-            return QUICK, load(QUICK)
-    words = file.command.split()
-    if given in names() or words[1:2] in (["run"], ["ask"]):
-        asked = any(word.endswith(".py") and not word.startswith("-") for word in words)
-        name = given if given in names() else ASK if asked else QUICK
-        return name, load(name)
-    alike = (name for name in names() if not [*unlike(file.plan.protocol, load(name).protocol)])
-    name = next(alike, QUICK)
-    return name, load(name)
-
-
-def unlike(ours: Protocol, theirs: Protocol) -> Iterator[str]:
-    """Yields the constants of a set's protocol, `seconds_min = 2.0`, in which a preset's differs, and which no option
-    sets."""
-    for field in fields(Protocol):
-        value = getattr(ours, field.name)
-        switched_on = field.name in FLAGS and value
-        if field.name not in BY_OPTIONS and not switched_on and value != getattr(theirs, field.name):
-            yield f"{field.name} = {value}"
-    if ours.compile_timeout_seconds not in (theirs.compile_timeout_seconds, ours.timeout_seconds):
-        yield f"compile_timeout_seconds = {ours.compile_timeout_seconds}"
+def kept(file: PlanFile) -> Iterator[str]:
+    """Yields the options that hold for every case of a set; none for an older set, whose plan doesn't have them."""
+    given = {name: value for name, _, value in (word.removeprefix("--").partition("=") for word in file.options)}
+    if "file" in given:
+        given.setdefault("preset", "ask")  # a question file's own, which `--file` would choose
+    for name in KEPT:
+        if name in given:
+            value = given[name]
+            if name == "preset" and value.endswith(".toml"):  # a preset of the user's own: the set's copy of it
+                value = f"results/{file.plan.set_id}/inputs/{Path(value).name}"
+            yield f"--{name}={value}" if value else f"--{name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +114,9 @@ def cell_recipe(rows: Sequence[Row], cell: Cell, comparison: Comparison, made_by
     of its processes."""
     case = rows[0].case
     blocks = len({row["block"] for row in rows})
-    rest = [*options(case, blocks), *made_by.options]
     return CellRecipe(
         start=f"{COMMAND} run --stack={shlex.quote(case.stack_name)}",
-        rest="".join(f" --{name}={shlex.quote(value)}" if value else f" --{name}" for name, value in rest),
+        rest=f" {shlex.join([*options(case, blocks), *made_by.options])}",
         stack=case.stack_name,
         baseline=case.stack_name if cell.failed else comparison.baseline,
         beside=not cell.failed,
@@ -177,17 +124,22 @@ def cell_recipe(rows: Sequence[Row], cell: Cell, comparison: Comparison, made_by
     )
 
 
-def options(case: Case, blocks: int) -> list[tuple[str, str]]:
+def options(case: Case, blocks: int) -> list[str]:
     """Returns the options that select this case alone, and its number of blocks. The dims stand beside a size's name,
     since the preset may ask the question with several dims, and another version may give the name other dims."""
-    chosen = [("workload", case.workload)]
-    chosen += [("size", case.size)] if case.size != CUSTOM else []
-    chosen += [("dims", dims_text(case.dims))] if case.dims else []
-    chosen += [("pass", case.pass_), ("precision", case.precision), ("track", case.track), ("target", case.target)]
-    chosen += [("allocator", case.allocator)]
-    chosen += [("cache", case.cache)] if case.cache != "cold" else []
-    chosen += [("limit-memory", bytes_text(case.limit_memory_bytes))] if case.limit_memory_bytes else []
-    return [*chosen, ("repeats", str(blocks))]
+    return [
+        f"--workload={case.workload}",
+        *([f"--size={case.size}"] if case.size != CUSTOM else []),
+        *([f"--dims={dims_text(case.dims)}"] if case.dims else []),
+        f"--pass={case.pass_}",
+        f"--precision={case.precision}",
+        f"--track={case.track}",
+        f"--target={case.target}",
+        f"--allocator={case.allocator}",
+        *([f"--cache={case.cache}"] if case.cache != "cold" else []),
+        *([f"--limit-memory={bytes_text(case.limit_memory_bytes)}"] if case.limit_memory_bytes else []),
+        f"--repeats={blocks}",
+    ]
 
 
 def about(case: Case, comparison: Comparison, made_by: HowMade, blocks: int) -> Iterator[str]:
@@ -206,5 +158,3 @@ def about(case: Case, comparison: Comparison, made_by: HowMade, blocks: int) -> 
         f"taskset -c {','.join(map(str, cores))} before the command."
     )
     yield "Packages are those of the checkout's locks, which may be newer than the set's."
-    if made_by.unlike:
-        yield f"No option sets these constants of the set's protocol: {', '.join(made_by.unlike)}."

@@ -70,13 +70,9 @@ def mkl_note(
 def trial_command(case: Case, blocks: int, made_by: HowMade | None) -> str:
     """Returns the command that runs a case of the tuned track beside the same case of the default track, with the
     settings of the set."""
-    chosen = [("stack", case.stack_name), ("baseline", case.stack_name)]
-    for name, value in options(case, blocks):
-        chosen += [("track", "default")] if name == "track" else []
-        chosen.append((name, value))
-    chosen += made_by.options if made_by else ()
-    words = (f"--{name}={shlex.quote(value)}" if value else f"--{name}" for name, value in chosen)
-    return " ".join([f"{COMMAND} run", *words])
+    chosen = [f"--stack={case.stack_name}", f"--baseline={case.stack_name}", *options(case, blocks)]
+    chosen.insert(chosen.index(f"--track={TUNED}"), "--track=default")
+    return shlex.join([COMMAND, "run", *chosen, *(made_by.options if made_by else ())])
 
 
 def trial_words(case: Case) -> str:

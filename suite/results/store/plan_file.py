@@ -33,6 +33,7 @@ class PlanFile:
     plan: Plan
     created_at: str
     command: str
+    options: tuple[str, ...] = ()  # that the user gave with the command; of a reproduced set, those of the original
     target: str
     engine: str
     python: str | None = None  # an interpreter of the user's own, which no lock pins
@@ -83,6 +84,7 @@ class PlanFile:
             "workload_paths": list(self.workload_paths),
             "stack_paths": list(self.stack_paths),
             "collected": list(self.collected),
+            "options": list(self.options),
             "cores": list(self.cores),
             "purpose": str(self.plan.purpose),
             "units": dict(self.units),

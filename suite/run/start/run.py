@@ -6,7 +6,8 @@ import datetime
 import hashlib
 import re
 import secrets
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ from suite.environments import venv
 from suite.environments.checkout import git
 from suite.environments.locks import Locks
 from suite.environments.variants import flags
+from suite.errors import COMMAND
 from suite.launch.engine import ROOT
 from suite.machine import facts
 from suite.machine.roofline import Roofline
@@ -66,10 +68,13 @@ def new_set_id(name: str, target: str) -> str:
     return f"{stamp}-{plain}-{target}-{secrets.token_hex(2)}"
 
 
-def create(run: Run, preset: Path | None, command: str, results: Path) -> ResultSet:
-    """Returns the new result set: its plan, and copies of what it takes to run it again. `preset` is the preset's file,
-    None for a plan that was taken from another set."""
-    store = ResultSet.create(results / run.plan.set_id, describe(run, command))
+def create(
+    run: Run, preset: Path | None, given: Sequence[str], results: Path, options: Sequence[str] = ()
+) -> ResultSet:
+    """Returns the new result set: its plan, and copies of what it takes to run it again. `given` are the words of the
+    command. For a plan that was taken from another set, `preset`, the preset's file, is None, and `options` are that
+    set's."""
+    store = ResultSet.create(results / run.plan.set_id, describe(run, given, options))
     store.machine = facts.machine()
     if preset is not None:
         store.keep(preset)
@@ -98,14 +103,16 @@ def stack_files(plan: Plan) -> list[Path]:
     return sorted({file for planned in plan.cases if (file := STACKS[planned.case.stack].file)})
 
 
-def describe(run: Run, command: str) -> PlanFile:
-    """Returns the content of plan.json: the plan, its processes, and the engine, locks and source that carry it out."""
+def describe(run: Run, given: Sequence[str], options: Sequence[str] = ()) -> PlanFile:
+    """Returns the content of plan.json: the plan, its processes, and the engine, locks and source that carry it out.
+    `options` are by default those among `given`, the words of the command."""
     # An interpreter of the user's own runs what no lock pins.
     locked = [] if run.python else [name for name in needed(run.plan) if run.locks.sha256(name)]
     return PlanFile(
         plan=run.plan,
         created_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        command=command,
+        command=shlex.join([COMMAND, *given]),
+        options=tuple(options or given[1:]),
         target=run.target,
         engine=run.engine.name,
         python=run.python,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
 from suite import results
-from suite.cli.measure.answer import print_tables
+from suite.cli.terminal.output import print_tables
 from suite.report.sections.section import Context
 from suite.report.sections.timed.comparison_tables import console_table, speedup_cell
 from suite.report.sections.timed.comparisons import stack_json
@@ -29,7 +28,7 @@ def analysis_of(rows: list[Row]) -> Analysis:
 def shown(analysis: Analysis, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
     """The console's lines by their stack."""
     print_tables([console_table(analysis.comparisons[0], "")])
-    cut = [re.split(r"\s{2,}", line.strip()) for line in capsys.readouterr().out.splitlines()]
+    cut = [[cell.strip() for cell in line.strip("|").split("|")] for line in capsys.readouterr().out.splitlines()]
     return {parts[0]: " | ".join(parts[1:]) for parts in cut if len(parts) > 1}
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from suite.cli.measure.notebook import option
+from suite.cli.options import typed
 from suite.errors import UserError
 
 
 def test_options_are_the_command_s() -> None:
-    assert option("stack", ["torch_*", "jax_jit"]) == ["--stack=torch_*", "--stack=jax_jit"]
-    assert option("limit_memory", "6GiB") == ["--limit-memory=6GiB"]
-    assert option("check", value=True) == ["--check"] and option("check", value=False) == []
+    assert typed("stack", ["torch_*", "jax_jit"]) == ["--stack=torch_*", "--stack=jax_jit"]
+    assert typed("limit_memory", "6GiB") == ["--limit-memory=6GiB"]
+    assert typed("check", value=True) == ["--check"] and typed("check", value=False) == []
 
 
 def test_a_mistake_is_raised_in_the_command_s_words(tmp_path: Path) -> None:

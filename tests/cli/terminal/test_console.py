@@ -1,4 +1,4 @@
-"""What a person sees: a line per case, a bar, and tables that keep words whole."""
+"""What a person sees: a line per case, a bar, and tables."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from contextlib import suppress
 
 import pytest
 from rich.console import Console
+from suite.cli.terminal.output import print_table
+from suite.cli.terminal.progress import ProgressBar, ProgressLines, QuestionUnits, line, listener
 
 from suite import environments
 from suite.case import Purpose
-from suite.cli.terminal import console
-from suite.cli.terminal.console import ProgressBar, ProgressLines, QuestionUnits, line, listener, print_table
 from tests.launch.programs import HUNG_SECONDS
 from tests.results.rows import attempt_of, row_of
 
@@ -92,7 +92,7 @@ def test_a_bar_grows_with_processes_that_were_not_planned_and_never_passes_its_e
 
 SHOWN = """
 import sys
-from suite.cli.terminal.console import listener
+from suite.cli.terminal.progress import listener
 from suite.cli.terminal.streams import plain_streams
 from tests.results.rows import attempt_of, row_of
 with plain_streams():
@@ -157,56 +157,27 @@ def test_on_a_real_terminal_the_bar_is_redrawn_in_place_and_strangers_control_no
     assert shown.index("after it") == len(shown) - 2
 
 
-@pytest.mark.parametrize("width", [80, 120])
-def test_words_stay_whole_and_prose_is_left(
-    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(console, "PIPED_WIDTH", width)
-    prose = "no C++ compiler that Inductor takes was found; `invoke doctor` says how to get one"
-    print_table(
-        "Stacks",
-        ["stack", "what it is", "median", "runs here"],
-        [["torch_inductor", "PyTorch, torch.compile", "9.05 ms", prose]],
-        numbers=("median",),
-    )
-    out = capsys.readouterr().out
-    for word in ("torch_inductor", "torch.compile", "Inductor", "compiler"):
-        assert word in out
-    assert max(map(len, out.splitlines())) <= width
-    head, *rest = (text for text in out.splitlines() if "runs" in text or "no C++" in text or "Inductor" in text)
-    places = {text.index(word) for text in (head, *rest) for word in ("runs", "no C++") if word in text}
-    assert len(places) == 1, "prose begins at the left of its column"
+def test_a_table_is_markdown_and_whole_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
+    prose = "no C++ compiler that Inductor takes was found; " * 5
+    lines = [["torch_inductor", "9.05 ms", prose], ["1.84× [1.67, 2.03] [red]", "12.1 ms", ""]]
+    print_table("Stacks", ["stack", "median", "runs here"], lines, numbers=("median",))
+    title, *table = filter(str.strip, capsys.readouterr().out.splitlines())
+    heads, rule, *rows = table
+    assert title == "Stacks" and all(line.startswith("|") and line.endswith("|") for line in table)
+    assert set(rule) <= set("|-:")
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in (heads, *rows)]
+    assert cells == [["stack", "median", "runs here"], *([cell.strip() for cell in line] for line in lines)]
 
 
-def test_where_there_is_no_room_the_longest_words_give_way() -> None:
-    lines = [["a", "what"], ["torch_inductor", "/a/path/that/is/too/long"]]
-    assert console.column_widths(lines, 60) == [14, 24]
-    assert console.column_widths(lines, 30) == [14, 16]
-    assert sum(console.column_widths(lines, 20)) == 20
-
-
-def test_prose_gets_the_room_that_words_leave() -> None:
-    lines = [["stack", "why"], ["torch_inductor", "a reason of a good many words"]]
-    assert console.column_widths(lines, 80) == [14, 29]
-    assert console.column_widths(lines, 30) == [14, 16]
-
-
-def test_a_cell_with_brackets_is_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
-    print_table("t", ["a"], [["1.84× [1.67, 2.03] [red]"]])
-    assert "1.84× [1.67, 2.03] [red]" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("width", [60, 80, 100])
-def test_a_name_that_is_too_long_goes_on_after_a_separator(
-    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """As case names in a dry run do: no word of one is cut."""
-    monkeypatch.setattr(console, "PIPED_WIDTH", width)
+def test_on_a_terminal_long_cells_are_folded_and_none_is_cut() -> None:
     name = "gpt2-custom-batch=32,seq=1024-train-f32-cpu-system_allocator-6GiB-torch_inductor"
-    print_table("Cases", ["case", "dims", "verdict"], [[name, "batch=32,seq=1024,vocab=50257", "runs"]])
-    out = capsys.readouterr().out
-    assert max(map(len, out.splitlines())) <= width
-    for word in ("custom", "batch=32", "seq=1024", "train", "system_allocator", "6GiB", "torch_inductor", "50257"):
-        assert word in out, f"{word} is cut"
-    first = [text.split("  ")[0].strip() for text in out.splitlines()[3:]]
-    assert "".join(first).startswith(name), "nothing is lost"
+    code = f"""
+import sys
+from suite.cli.terminal.output import print_table
+sys.stdout = sys.stderr
+print_table("Cases", ["case", "verdict"], [[{name!r}, "runs"]])
+"""
+    shown = screen(on_a_terminal(code, 60))
+    assert max(map(len, shown)) <= 60
+    rows = [line.strip("|").split("|") for line in shown if line.startswith("|")][2:]
+    assert "".join(row[0].strip() for row in rows) == name

@@ -17,10 +17,9 @@ from rich.console import Console
 from suite import results
 from suite.archive import history_page
 from suite.archive.history import Point
-from suite.cli.measure.answer import coloured
-from suite.cli.program import Commands
-from suite.cli.terminal import console
-from suite.cli.terminal.output import write_export
+from suite.cli.app import APP, code_of
+from suite.cli.terminal.output import print_table, write_export
+from suite.cli.terminal.progress import ProgressBar, ProgressLines
 from suite.cli.terminal.streams import plain_streams
 from suite.guard.printable import printable
 from suite.report.formats.export import export
@@ -94,7 +93,7 @@ def test_a_file_of_any_text(tmp_path: Path) -> None:
 
 
 def as_refused(text: str) -> None:
-    Commands(name="invoke", binary="invoke", version="0").run(["invoke", f"--{text}"], exit=False)
+    code_of(APP, [f"--{text}"])
 
 
 def as_printed(text: str) -> None:
@@ -104,16 +103,16 @@ def as_printed(text: str) -> None:
 
 
 def as_table(text: str) -> None:
-    console.print_table(text, [text, "head"], [[text, "cell"], ["[red]x[/red]", text]])
+    print_table(text, [text, "head"], [[text, "cell"], ["[red]x[/red]", text]])
 
 
 def as_coloured(text: str) -> None:
-    console.print_table(text, ["head"], [[coloured(f"faster {text}")]])
+    print_table(text, ["head"], [[f"faster {text}"]])
 
 
 def as_line(text: str) -> None:
     with plain_streams():
-        console.ProgressLines().note(text)
+        ProgressLines().note(text)
 
 
 @pytest.mark.parametrize("exit", [as_printed, as_table, as_coloured, as_line, as_refused])
@@ -125,7 +124,7 @@ def test_a_terminal_gets_text(exit: Callable[[str], None], capsys: pytest.Captur
 
 def test_a_progress_bar_draws_and_its_lines_don_t() -> None:
     stream = io.StringIO()
-    bar = console.ProgressBar(Console(file=stream, force_terminal=True, width=100))
+    bar = ProgressBar(Console(file=stream, force_terminal=True, width=100))
     before = len(stream.getvalue())
     bar.note(f"told{EVIL}")
     bar.close()
@@ -143,5 +142,5 @@ def test_colours_reach_a_terminal_all_the_same(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setattr(sys, "stdout", terminal)
     with plain_streams():
-        console.print_table("title", ["head"], [[coloured("slower (1 of 3)")]])
+        print_table("title", ["head"], [["slower (1 of 3)"]])
     assert "\x1b[31m" in terminal.getvalue()

@@ -6,17 +6,18 @@ import dataclasses
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from suite import results, units
-from suite.cli.options.measuring import RunOptions
+from suite.cli.options import RunOptions
 from suite.plan.planning import make
-from suite.plan.preset import HOME, load
+from suite.plan.preset import load
 from suite.report.figures.axes import LogAxis
 from suite.report.formats.render import page
 from suite.report.map.panel import COLUMNS_MOST, HIGH, Panel, ends
-from suite.report.map.remedies import BY_REPEATS, HowMade
+from suite.report.map.remedies import HowMade
 from suite.report.page import Report, report
 from suite.report.sections.timed.units import column_units
 from suite.results.analysis import Comparison
@@ -166,62 +167,52 @@ def test_a_command_asks_for_its_case_and_the_baselines_alone_with_the_sets_setti
         assert {each.case_id for each in asked} == {case.case_id, beside.case_id}
         assert plan.baseline == panel.recipe.baseline and plan.purpose == "timed"
         assert options.engine == "local" and options.repeats == synthetic.BLOCKS
-        ours, theirs = (dataclasses.asdict(protocol) for protocol in (synthetic.PROTOCOL, plan.protocol))
-        about = " ".join(panel.recipe.about)
-        for name in ours.keys() - BY_REPEATS:
-            assert ours[name] == theirs[name] or f"{name} = {ours[name]}" in about, name
+        assert options.preset == "ops" and options.sampling == "alone", "as the user gave them"
 
 
-def test_a_command_has_the_preset_that_the_set_was_made_with(tmp_path: Path) -> None:
-    def made_by(command: str, name: str) -> HowMade:
-        file = plan_file(command=command, protocol=load(name).protocol, set_id="a-set")
-        found = HowMade.of(results.Results(tmp_path, file, [], [], {}))
-        assert found is not None and dict(found.options)["preset"] == found.preset
-        return found
+def test_a_command_keeps_the_options_that_hold_for_every_case() -> None:
+    def kept(*options: str, **plan: Any) -> tuple[str, ...]:
+        made = HowMade.of(results.Results(Path("nowhere"), plan_file(options=options, **plan), [], [], {}))
+        assert made is not None
+        return made.options
 
-    (tmp_path / "inputs").mkdir()
-    copy = tmp_path / "inputs" / "own.toml"
-    copy.write_bytes((HOME / "tiny.toml").read_bytes())
-    own = made_by("invoke run --preset=/home/me/own.toml", "tiny")
-    assert own.preset == "results/a-set/inputs/own.toml" and own.unlike == ()
-    spaced = made_by("invoke run '--preset=/home/my sets/own.toml' --repeats=2", "tiny")
-    assert spaced.preset == own.preset
-    assert made_by("invoke run --preset=full", "full").preset == "full"
-    assert made_by("invoke run", "quick").preset == "quick"
-    found = made_by("invoke reproduce --set=x", "tiny")
-    assert load(found.preset).protocol == load("tiny").protocol, "no command names it: the protocol tells"
-    copy.write_text('size = "tiny"\nquestions = []\nunknown = 1\n', encoding="utf-8")
-    assert made_by("invoke run --preset=own.toml", "quick").preset == "quick", "of another version"
+    assert kept("--workload=gemm", "--repeats=3", "--results=x", "--shard=1/2") == ("--engine=local",)
+    given = ("--explain", "--ir=off", "--timeout=90s", "--purpose=timed")
+    assert set(kept("--preset=full", *given)) == {"--preset=full", "--engine=local", *given}
+    assert kept("--preset=/home/my sets/own.toml", set_id="a-set")[0] == "--preset=results/a-set/inputs/own.toml"
+    asked = kept("--file=mine.py", workload_paths=("/home/mine.py",))
+    assert asked == ("--preset=ask", "--engine=local", "--workload-path=/home/mine.py")
+    mine = kept("--python=python3", "--stack-path=x", engine="docker", python="/usr/bin/python3", stack_paths=("/x",))
+    assert mine == ("--engine=docker", "--python=/usr/bin/python3", "--stack-path=/x")
 
 
-def test_the_command_of_a_stored_set_says_what_no_option_gives() -> None:
-    mixed = HowMade.of(results.load(SETS / "three_questions"))  # its own preset, of an older version
-    tiny = HowMade.of(results.load(SETS / "two_passes"))
-    assert mixed and mixed.preset == "quick" and "seconds_min = 0.02" in mixed.unlike
-    assert tiny and tiny.preset == "tiny" and dict(tiny.options)["engine"] == "local"
+def test_an_older_set_whose_plan_has_no_options_has_a_shorter_command() -> None:
+    made = report(results.load(SETS / "two_passes"))
+    recipes = [panel.recipe for panel in made.panels(made.overview) if panel.recipe]
+    assert recipes and all("--preset" not in recipe.command and " --repeats=2" in recipe.command for recipe in recipes)
+    assert all(typed(recipe.command).engine == "local" for recipe in recipes)
 
 
 def test_what_changes_the_numbers_is_in_the_command() -> None:
     protocol = dataclasses.replace(load("quick").protocol, timeout_seconds=90, compile_timeout_seconds=90)
-    file = plan_file(
-        protocol=protocol, command="invoke run --allocator=system", engine="docker", stack_paths=("/opt/my stacks",)
-    )
+    options_ = ("--allocator=system", "--timeout=90s")
+    file = plan_file(protocol=protocol, options=options_, engine="docker", stack_paths=("/opt/my stacks",))
     times = {"numpy": [0.02, 0.021], "jax_jit": [0.01, 0.011], "tf_xla": [0.01, 0.012]}
     rows = rows_of(times, allocator="system", track="tuned", precision="bf16", threads=4, cache="warm")
     made = report(results.Results(Path("nowhere"), file, rows, [], {}))
     [panel] = [panel for panel in made.panels(made.overview) if panel.stack == "jax_jit"]
     assert panel.recipe is not None
     options = typed(panel.recipe.command)
-    assert (options.engine, options.repeats, options.sampling) == ("docker", 2, "rounds")
+    assert (options.engine, options.repeats, options.timeout) == ("docker", 2, "90s")
     assert (options.allocator, options.track, options.precision) == ("system", ("tuned",), ("bf16",))
-    assert (options.timeout, options.cache, options.stack_path) == ("90s", "warm", ("/opt/my stacks",))
+    assert (options.cache, options.stack_path) == ("warm", ("/opt/my stacks",))
     assert options.chosen_preset().protocol == dataclasses.replace(
         protocol, blocks=2, blocks_max=2, noisy_retries=0, costly_blocks=0, disturbed_retries=0
     )
     assert panel.recipe.company == " and the baseline numpy"
     about = " ".join(panel.recipe.about)
     assert "4 cores" in about and "taskset -c 0,1,2,3 before" in about and "3 stacks took turns" in about
-    assert "cold caches runs, too" in about and "No option" not in about
+    assert "cold caches runs, too" in about
 
 
 def test_a_page_says_what_its_command_runs_and_explains_its_flags(loaded: results.Results) -> None:

@@ -16,7 +16,8 @@ from suite.environments import venv
 from suite.environments.locks import Locks
 from suite.errors import UserError
 from suite.run.start import engines
-from tests.engine import INVOKE, images_or_skip
+from tests.engine import images_or_skip
+from tests.runs import STACKWARS
 
 NOWHERE = "unix:///nowhere/docker.sock"
 
@@ -79,7 +80,7 @@ def test_an_image_that_cant_be_built_makes_auto_local(monkeypatch: pytest.Monkey
 )
 def test_what_was_asked_for_is_had_or_refused_in_one_line(words: list[str], code: int, said: str) -> None:
     done = subprocess.run(
-        [INVOKE, "run", "--stack=numpy", "--baseline=numpy", *words],
+        [*STACKWARS, "run", "--stack=numpy", "--baseline=numpy", *words],
         capture_output=True,
         text=True,
         check=False,
@@ -106,7 +107,7 @@ def test_a_python_without_numpy_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_an_interpreter_of_ones_own_is_tried_first(words: list[str], complaint: str) -> None:
-    done = subprocess.run([INVOKE, "run", "--dry-run", *words], capture_output=True, text=True, check=False)
+    done = subprocess.run([*STACKWARS, "run", "--dry-run", *words], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert complaint in done.stderr
 
@@ -129,7 +130,7 @@ def test_rows_of_an_interpreter_of_ones_own_are_unpinned(
         f"--results={tmp_path}",
         "--json",
     ]
-    done = subprocess.run([INVOKE, *words], capture_output=True, text=True, check=False)
+    done = subprocess.run([*STACKWARS, *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "not pinned by any lock" in done.stderr
     (row,) = results.load(Path(json.loads(done.stdout)["set"])).rows

@@ -33,9 +33,9 @@ def prepared(**changes: Any) -> Run:
 
 def test_the_plan_and_what_it_takes_to_run_it_again_are_kept(tmp_path: Path) -> None:
     run = prepared()
-    store = create(run, TINY.path, "invoke run --preset=tiny", tmp_path)
+    store = create(run, TINY.path, ["run", "--preset=tiny"], tmp_path)
     file = ResultSet.open(store.folder).plan_file
-    assert (file.command, file.target, file.engine) == ("invoke run --preset=tiny", "cpu", "local")
+    assert (file.command, file.target, file.engine) == ("./stackwars run --preset=tiny", "cpu", "local")
     assert file.plan == run.plan
     assert file.units == {"gemm": "rows"}
     assert set(file.locks) == {"numpy", "jax"}
@@ -50,7 +50,7 @@ def test_workloads_and_stacks_from_outside_are_kept_whole(tmp_path: Path) -> Non
     asked = Selection(workloads=("story",), stacks=("fake",), sizes=("calm",), threads=1)
     catalog.add([FAKE])
     run = prepare(TINY, asked, engine=engines.LOCAL, workload_paths=[SCENARIOS])
-    store = create(run, TINY.path, "invoke run", tmp_path)
+    store = create(run, TINY.path, ["run"], tmp_path)
     assert (store.folder / "inputs" / "workloads" / "story" / "spec.py").is_file()
     assert (store.folder / "inputs" / "stacks" / "fake_adapter.py").read_text() == FAKE_ADAPTER.read_text()
     del catalog.STACKS["fake"]
@@ -65,7 +65,7 @@ def test_a_set_s_own_stack_is_never_run_from_it(tmp_path: Path) -> None:
     asked = Selection(workloads=("story",), stacks=("fake",), sizes=("calm",), threads=1)
     catalog.add([FAKE])
     run = prepare(TINY, asked, engine=engines.LOCAL, workload_paths=[SCENARIOS])
-    store = create(run, TINY.path, "invoke run", tmp_path)
+    store = create(run, TINY.path, ["run"], tmp_path)
     del catalog.STACKS["fake"]
     with pytest.raises(UserError, match=r"the stack fake .*Read it in inputs/stacks, then --stack-path"):
         prepare_reproduction(store, engines.LOCAL, [SCENARIOS])
@@ -83,7 +83,7 @@ def test_a_set_s_own_stack_is_never_run_from_it(tmp_path: Path) -> None:
     ],
 )
 def test_what_can_t_be_paired_is_not_completed(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
-    store = create(prepared(), TINY.path, "invoke run", tmp_path)
+    store = create(prepared(), TINY.path, ["run"], tmp_path)
     fields = json.loads((store.folder / "plan.json").read_text()) | changes
     write_json(store.folder / "plan.json", fields)
     with pytest.raises(UserError, match=said):
@@ -97,7 +97,7 @@ def test_nothing_selected_is_a_mistake() -> None:
 
 
 def test_another_processor_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = create(prepared(), TINY.path, "invoke run", tmp_path)
+    store = create(prepared(), TINY.path, ["run"], tmp_path)
     monkeypatch.setattr(facts, "cache_sizes", lambda: {"L3 Unified": "1K"})
     with pytest.raises(UserError, match=r"another machine \(caches differ\)"):
         reopen(store.folder)

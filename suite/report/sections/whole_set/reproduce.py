@@ -68,8 +68,8 @@ def recipe(file: PlanFile | None, revision: str, modified: bool) -> Recipe | Non
     folder = shlex.quote(f"results/{file.plan.set_id}")
     if modified:
         steps.append(f"git apply {folder}/inputs/diff.patch")
-    # Not by `COMMAND`, which older revisions don't have.
-    steps += ["make setup", f".venv/bin/invoke {file.command.partition(' ')[2]}"]
+    # A command of `invoke` is of a revision that doesn't have `COMMAND`.
+    steps += ["make setup", file.command if file.command.startswith(COMMAND) else f".venv/bin/{file.command}"]
     facts = [
         Fact("source revision", revision.strip() or "unknown"),
         Fact("source modified", "yes, by inputs/diff.patch: read it before you apply it" if modified else "no"),

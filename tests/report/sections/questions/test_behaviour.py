@@ -9,7 +9,6 @@ import pytest
 
 from suite import results
 from suite.case import Purpose
-from suite.cli.options.sets import CompareOptions
 from suite.cli.sets.compare import compare
 from suite.report.formats.export import export
 from suite.report.formats.render import page
@@ -73,19 +72,19 @@ def test_a_changed_class_is_a_line_of_the_comparison(
     rows[0] = probe_row("jax_jit", entry("same", "reuses"), entry("shape", "reuses"))
     probe_set(tmp_path / "after", rows)
     sets = (str(tmp_path / "before"), str(tmp_path / "after"))
-    assert compare(CompareOptions(set=sets)) == 0
+    assert compare(set=sets) == 0
     said = capsys.readouterr().out
     assert "1 of 4 observed classes changed." in said
     assert "retrace-tiny-forward-f32-cpu" in said and "retraces" in said
     out = tmp_path / "page.html"
-    compare(CompareOptions(set=sets, format="html", out=str(out)))
+    compare(set=sets, format="html", out=str(out))
     assert "Observed classes that changed from the first set to the second" in out.read_text()
 
 
 def test_versions_in_one_set_are_compared(tmp_path: Path, rows: list[Row], capsys: pytest.CaptureFixture[str]) -> None:
     rows.append(probe_row("jax_jit", entry("same", "retraces"), entry("shape", "retraces"), variant="0.10"))
     probe_set(tmp_path / "set", rows)
-    compare(CompareOptions(set=(str(tmp_path / "set"),), by="variant"))
+    compare(set=(str(tmp_path / "set"),), by="variant")
     assert "1 of 2 observed classes changed." in capsys.readouterr().out
 
 

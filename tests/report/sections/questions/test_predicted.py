@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from suite import results
-from suite.cli.terminal.console import QuestionUnits, line
+from suite.cli.terminal.progress import QuestionUnits, line
 from suite.errors import UserError
 from suite.report.formats.export import export
 from suite.report.formats.render import render

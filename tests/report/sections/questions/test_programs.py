@@ -10,9 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from suite import results
-from suite.cli.options.sets import IrOptions
-from suite.cli.sets.programs import print_programs
-from suite.cli.terminal.console import QuestionUnits, line
+from suite.cli.sets.programs import ir
+from suite.cli.terminal.progress import QuestionUnits, line
 from suite.errors import UserError
 from suite.report.formats.export import export
 from suite.report.formats.render import render
@@ -72,12 +71,12 @@ def test_a_page_of_programs_alone_is_whole(kept: Path) -> None:
 
 
 def test_two_cases_are_compared_on_the_console(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    print_programs(IrOptions(set=str(kept), case=(NAMES.format("jax_jit"), NAMES.format("torch_xla"))))
+    ir(set=str(kept), case=(NAMES.format("jax_jit"), NAMES.format("torch_xla")))
     printed = capsys.readouterr().out
     assert "torch_xla keeps 149 results alive" in printed
-    print_programs(IrOptions(set=str(kept), case=tuple([NAMES.format("jax_jit")] * 2)))
+    ir(set=str(kept), case=tuple([NAMES.format("jax_jit")] * 2))
     assert "have equal counts" in capsys.readouterr().out
-    print_programs(IrOptions(set=str(kept)))
+    ir(set=str(kept))
     listed = capsys.readouterr().out
     assert NAMES.format("tf_xla") in listed and "it couldn't be read" in listed
 
@@ -94,16 +93,16 @@ def test_a_stack_whose_compiled_program_could_not_be_read_has_the_rest_and_the_r
     assert question.without == (("tf_xla", reason),)
     counts = dict(program_view(question).counts.rows)
     assert (counts["operations"], counts["compiled: operations"]) == (("100", "100"), ("50", "–"))
-    print_programs(IrOptions(set=str(file)))
+    ir(set=str(file))
     assert f"1; {reason}" in " ".join(capsys.readouterr().out.split())
-    print_programs(IrOptions(set=str(file), case=(NAMES.format("jax_jit"), NAMES.format("tf_xla"))))
+    ir(set=str(file), case=(NAMES.format("jax_jit"), NAMES.format("tf_xla")))
     assert f"tf_xla: {reason}\n" in capsys.readouterr().out
     assert line(row, QuestionUnits()).endswith(f"tf_xla  1 kept; {reason}")
     assert f"tf_xla: {reason}" in Page(render(file).read_text(encoding="utf-8")).text
 
 
 def test_every_question_is_a_section_in_markdown(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    print_programs(IrOptions(set=str(kept), markdown=True))
+    ir(set=str(kept), markdown=True)
     printed = capsys.readouterr().out
     assert "## gpt2 train" in printed
     assert "| operations | 100 | 100 |" in printed
@@ -113,7 +112,7 @@ def test_every_question_is_a_section_in_markdown(kept: Path, capsys: pytest.Capt
 @pytest.mark.parametrize(
     ("cases", "said"),
     [
-        (["jax_jit"], "Give --case twice"),
+        (["jax_jit"], "two cases"),
         ([NAMES.format("jax_jt"), NAMES.format("tf_xla")], f"Did you mean '{NAMES.format('jax_jit')}'"),
         ([NAMES.format("jax_jit"), NAMES.format("tf_xla")], "error: it couldn't be read"),
         ([NAMES.format("jax_jit"), NAMES.format("torch_eager")], "unsupported: it has no compiler"),
@@ -121,7 +120,7 @@ def test_every_question_is_a_section_in_markdown(kept: Path, capsys: pytest.Capt
 )
 def test_what_can_t_be_compared_is_said(kept: Path, cases: list[str], said: str) -> None:
     with pytest.raises(UserError, match=said):
-        print_programs(IrOptions(set=str(kept), case=tuple(cases)))
+        ir(set=str(kept), case=tuple(cases))
 
 
 def test_generated_code_is_not_compared(tmp_path: Path) -> None:
@@ -129,11 +128,11 @@ def test_generated_code_is_not_compared(tmp_path: Path) -> None:
     generated = '[{"name": "x", "steps": ["first"], "told_by": "y", "contents": null, "compiled": null, "kernels": {}}]'
     pq.write_table(to_table([ir_row("jax_jit"), ir_row("torch_inductor", programs=generated)]), file)
     with pytest.raises(UserError, match="torch_inductor generates code"):
-        print_programs(IrOptions(set=str(file), case=(NAMES.format("jax_jit"), NAMES.format("torch_inductor"))))
+        ir(set=str(file), case=(NAMES.format("jax_jit"), NAMES.format("torch_inductor")))
 
 
 def test_a_set_without_programs_says_how_to_get_some(tmp_path: Path) -> None:
     file = tmp_path / "results.parquet"
     pq.write_table(to_table([row_of(attempt_of("jax_jit"))]), file)
     with pytest.raises(UserError, match="stackwars run --purpose=ir"):
-        print_programs(IrOptions(set=str(file)))
+        ir(set=str(file))

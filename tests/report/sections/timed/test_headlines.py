@@ -9,7 +9,7 @@ import pytest
 
 import suite.report
 from suite import results
-from suite.cli.measure.answer import print_tables
+from suite.cli.terminal.output import print_tables
 from suite.report.formats.export import export
 from suite.report.formats.render import render
 from suite.report.noise import readings

@@ -1,0 +1,132 @@
+"""The command line, `./stackwars`: which commands there are, and how each of them ends.
+
+0 every planned case ended as a result, 1 machines of a Ray cluster were lost and comparisons have no result, 2 usage,
+3 some case is `error`, `crashed` or `wrong`, 4 nothing was measured, 5 a comparison found a regression, 6 a set names
+packages or variables that aren't this project's, 130 interrupted. docs/reference/commands.md has the whole table.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from cyclopts import App, CycloptsError, Group, Parameter
+from cyclopts.exceptions import UnknownCommandError, UnknownOptionError, UnusedCliTokensError
+
+from suite.cli.terminal.streams import plain_streams
+from suite.errors import COMMAND, UserError, unknown_word
+
+USAGE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+
+
+def default_text(value: Any) -> str | None:
+    """Returns an option's default as its help shows it; None for a default that says nothing."""
+    return (", ".join(value) if isinstance(value, tuple) else str(value)) if value else None
+
+
+def app_of(name: str, **settings: Any) -> App:
+    """Returns a program whose mistakes are raised as exceptions, which `code_of` prints."""
+    return App(
+        name=name,
+        help_format="plaintext",
+        default_parameter=Parameter(negative=(), show_default=default_text),
+        group_arguments=Group("Words", sort_key=0),
+        group_parameters=Group("Options", sort_key=2),
+        result_action="return_value",
+        exit_on_error=False,
+        print_error=False,
+        suppress_keyboard_interrupt=False,
+        **settings,
+    )
+
+
+ASK, READ, SHARE, HERE = (
+    Group(title, sort_key=place)
+    for place, title in enumerate(("Measure", "Read result sets", "Share result sets", "This machine"))
+)
+# A command's module is imported when the command is called, so that listing the commands is fast.
+COMMANDS = {
+    "run": (ASK, "measure.run:run", "Measure a new result set and write its report; or complete an interrupted one."),
+    "ask": (ASK, "measure.ask:ask", "Ask a question of your own: a file with inputs and functions, or expressions."),
+    "frontier": (ASK, "measure.run:frontier", "Search, stack by stack, for the largest batch that fits under a limit."),
+    "explain": (ASK, "measure.run:explain", "Where a step's time goes and whose kernels take it, by a profiler."),
+    "predict": (ASK, "measure.predict:predict", "Would a step fit on an accelerator that isn't here? Asks compilers."),
+    "bisect": (ASK, "measure.bisect:bisect", "Find the first release of a framework that is slower."),
+    "reproduce": (ASK, "measure.reproduce:reproduce", "Run the plan of a result set here, and check its speedups."),
+    "cloud": (ASK, "measure.cloud:cloud", "Write jobs that run a plan on other machines, and estimate their time."),
+    "report": (READ, "sets.report:report", "Render a result set's report: its HTML page, or Markdown, CSV or JSON."),
+    "compare": (READ, "sets.compare:compare", "Compare result sets case by case; or two values of a field within one."),
+    "history": (READ, "sets.archives:history", "How long a step took in every result set, and where that changed."),
+    "ir": (READ, "sets.programs:ir", "Compare the programs that two cases hand to their compilers."),
+    "collect": (READ, "sets.collect:collect", "Put the shares of one plan (run --shard) into one result set."),
+    "archive": (SHARE, "sets.archives:archive", "Publish a result set in an archive. It is never changed there."),
+    "sets": (SHARE, "sets.archives:sets", "List the result sets in a folder of this machine, or in an archive."),
+    "fetch": (SHARE, "sets.archives:fetch", "Download a result set from an archive, and render its report."),
+    "verify": (SHARE, "sets.verify:verify", "Check whether a set is as its manifest says, and who signed it."),
+    "site": (SHARE, "sets.archives:site", "Write pages of all result sets of a folder or an archive."),
+    "list": (HERE, "project.catalogue:catalogue", "List workloads, stacks, sizes, presets, and what can't run here."),
+    "doctor": (HERE, "project.doctor:doctor", "List what is missing on this machine, with the remedy."),
+    "setup": (HERE, "project.environments:setup", "Make every environment of a target from its hashed lock."),
+    "build": (HERE, "project.environments:build", "Build the images of a target, one for each environment."),
+    "images": (HERE, "project.environments:images", "List the images that are built: size, lock, age."),
+}  # fmt: skip
+APP = app_of(
+    COMMAND,
+    version="Stack Wars 0.2.0",
+    help_flags=("--help", "-h", "--list"),
+    help=f"The same computation on many frameworks, under one clock. `{COMMAND} run --help` has the options of a run.",
+)
+for place, (command, (group, path, about)) in enumerate(COMMANDS.items()):
+    APP.command(f"suite.cli.{path}", name=command, group=group, sort_key=place, help=about, help_flags=("--help", "-h"))
+
+
+def code_of(app: App, words: Sequence[str]) -> int:
+    """Runs a command. Returns its exit code, and prints a mistake that the user can mend, without a traceback. Removes
+    control characters from all output."""
+    with plain_streams():
+        try:
+            return app(words) or 0
+        except CycloptsError as mistake:
+            code, told = USAGE, refusal(app.name[0], mistake)
+        except UserError as mistake:
+            code, told = USAGE, str(mistake)
+        except KeyboardInterrupt:
+            code, told = INTERRUPTED, "Interrupted."
+        except BrokenPipeError:  # `./stackwars list | head`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return BROKEN_PIPE
+        print(told, file=sys.stderr)
+        return code
+
+
+def refusal(program: str, mistake: CycloptsError) -> str:
+    """Returns a sentence on the word that wasn't understood, with the one that was probably meant."""
+    chain = " ".join([program, *(mistake.command_chain or ())])
+    match mistake:
+        case UnknownCommandError(unused_tokens=[word, *_]):
+            kind = "option" if word.startswith("-") else "command"
+            return (
+                f"{unknown_word(kind, word, [*COMMANDS, '--help', '--list', '--version'])} `{chain} --help` lists all."
+            )
+        case UnknownOptionError():
+            word = (mistake.token.keyword or mistake.token.value).partition("=")[0]
+            known = [name for argument in mistake.argument_collection for name in argument.names]
+            told = unknown_word("option", word, known)
+        case UnusedCliTokensError(unused_tokens=[word, *_]):
+            told = f"'{word}' belongs to no option."
+        case _:
+            told = str(mistake)
+    return f"{told} `{chain} --help` lists its options."
+
+
+def run_tool(name: str, function: Callable[..., int | None]) -> None:
+    """Runs one of this repository's own programs, whose options are the parameters of a function, and exits."""
+    app = app_of(f"python -m {name}")
+    app.default(function)
+    sys.exit(code_of(app, sys.argv[1:]))
+
+
+def main() -> None:
+    sys.exit(code_of(APP, sys.argv[1:]))

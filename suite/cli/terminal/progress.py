@@ -1,0 +1,172 @@
+"""Shows a run's progress on standard error, as a bar on a terminal and as a plain line for each process elsewhere.
+Nothing is drawn while a process is being measured."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
+from statistics import median
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from suite import units
+from suite.case import Attempt, Flag, Outcome, Purpose
+from suite.cli.terminal.count import Count
+from suite.cli.terminal.streams import plain_streams, unfiltered
+from suite.guard.printable import printable
+from suite.results.questions.programs import stack_programs
+from suite.results.store.rows import Row
+from suite.stacks.names import case_name
+
+WORDS = {  # begin the line of a process outside the blocks
+    Purpose.EXPLAIN: "kernels",
+    Purpose.MEMORY: "memory",
+    Purpose.IR: "programs",
+    Purpose.PREDICT: "predicted",
+    Purpose.PROFILE: "profile",
+    Purpose.PROBE: "probe",
+}
+
+
+class QuestionUnits:
+    """Chooses the unit in which a question's times are shown, from all its times so far."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[tuple[str, str], dict[str, float]] = {}  # {(comparison_id, call): {stack: seconds}}
+
+    def shown(self, row: Row, call: str, seconds: float | None) -> str:
+        """Returns a time of a finished process in its question's unit; a dash if the time is unknown."""
+        if seconds is None:
+            return units.UNKNOWN
+        of_question = self.seconds.setdefault((row.text("comparison_id"), call), {})
+        of_question[row.stack_name] = seconds
+        return units.time_unit(of_question.values())(seconds)
+
+
+def line(row: Row, question_units: QuestionUnits) -> str:
+    """Returns the line of a finished process: its block, its case, and its figures or its outcome."""
+    twin = " (A/A twin)" if row["replicate"] > 1 else ""
+    where = f"block {row['block']}" if row["block"] else WORDS[row["purpose"]]
+    name = f"{where}  {row['case_name']}{twin}"
+    samples = row.samples()
+    told = [flag for flag in row["flags"] if flag != Flag.ASSUMED]  # so few samples are the preset's choice
+    flags = f"  [{', '.join(told)}]" if told else ""
+    if row.kernels:
+        return f"{name}  {row.kernels}"
+    if profile := row.mapping("profile"):
+        plain = units.seconds(profile["plain_seconds"])
+        return f"{name}  {units.seconds(profile['seconds'])}, {plain} without profiler"
+    if row["outcome"] != Outcome.OK:
+        reason = f": {row['reason']}" if row["reason"] else ""
+        return f"{name}  {row['outcome']}{reason}{flags}"
+    match row["purpose"]:
+        case Purpose.PROBE:
+            seen = (f"{each['aspect']} {each['class']}" for each in row.entries("behaviour"))
+            return f"{name}  {', '.join(seen)}"
+        case Purpose.IR:
+            unread = stack_programs(row).unread
+            return f"{name}  {len(row.entries('programs'))} kept{f'; {unread}' if unread else ''}"
+        case Purpose.PREDICT:
+            prediction = row.mapping("prediction")
+            room = f"{units.quantity(prediction['needed_bytes'])} of {units.quantity(prediction['device_bytes'])}"
+            return f"{name}  fits, {room}, compiled in {units.seconds(row['compile_seconds'])}"
+        case Purpose.MEMORY:
+            return f"{name}  fits, peak {units.quantity(row.peak_bytes)}"
+    if not samples:
+        return f"{name}  ok{flags}"
+    first = question_units.shown(row, "first", row.number("first_seconds"))
+    return f"{name}  ok  first {first}, steady {question_units.shown(row, 'steady', median(samples))}{flags}"
+
+
+class ProgressLines:
+    """Prints a plain line for each finished process: for logs, pipes and CI. `in_turns` says that the processes of a
+    question take turns, so that nothing is told of one until all have ended: each is named as it starts. `is_check`
+    says that times mean nothing."""
+
+    def __init__(self, *, in_turns: bool = False, is_check: bool = False) -> None:
+        self.units = QuestionUnits()
+        self.count = Count()
+        self.in_turns = in_turns
+        self.is_check = is_check
+
+    def expects(self, attempts: Sequence[Attempt]) -> None:
+        self.count.expect(attempts)
+
+    def block_starts(self, number: int, blocks: int, attempts: int) -> None:
+        self.note(f"Block {number} of {blocks}: {attempts} processes")
+
+    def attempt_starts(self, attempt: Attempt) -> None:
+        self.count.start(attempt)
+        if self.in_turns:
+            self.note(f"starts  {case_name(attempt.case)}")
+
+    def attempt_ends(self, row: Row) -> None:
+        """Prints the line of a finished process: the how manieth of how many it is, what it gave, and about how long
+        the rest takes."""
+        told = line(row, self.units)
+        if self.is_check:
+            told = told.partition("  first ")[0]
+        if self.count.end(row):
+            left = self.count.left()
+            told = f"{self.count.ended} of {self.count.total}  {told}{f'  ({left})' if left else ''}"
+        self.note(told)
+
+    def note(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Does nothing: plain lines leave nothing to remove from the terminal."""
+
+
+class ProgressBar(ProgressLines):
+    """Draws a progress bar with the current case and the time left, and prints all lines above it. It draws only
+    between processes."""
+
+    def __init__(self, console: Console, **kind: bool) -> None:
+        super().__init__(**kind)
+        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}")
+        self.progress = Progress(*columns, console=console, auto_refresh=False)
+        self.task = self.progress.add_task("starting", total=None, left="")
+        self.shown = ExitStack()
+        self.shown.enter_context(self.progress)
+        # What others print goes above the bar by rich's way, which takes control characters for the printer's own.
+        self.shown.enter_context(plain_streams())
+
+    def expects(self, attempts: Sequence[Attempt]) -> None:
+        super().expects(attempts)
+        self.update()
+
+    def attempt_starts(self, attempt: Attempt) -> None:
+        self.count.start(attempt)
+        self.progress.update(self.task, description=escape(printable(case_name(attempt.case))))
+        self.update()
+        self.progress.refresh()
+
+    def attempt_ends(self, row: Row) -> None:
+        self.count.end(row)
+        self.update()
+        told = line(row, self.units)
+        self.note(told.partition("  first ")[0] if self.is_check else told)
+
+    def update(self) -> None:
+        self.progress.update(self.task, completed=self.count.ended, total=self.count.total, left=self.count.left())
+
+    def note(self, text: str) -> None:
+        self.progress.console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
+        self.progress.refresh()
+
+    def close(self) -> None:
+        """Stops the bar, so that the terminal is as before."""
+        self.shown.close()
+
+
+def listener(*, in_turns: bool = False, is_check: bool = False) -> ProgressLines:
+    """Returns a progress bar if standard error is a terminal, else plain lines."""
+    # The bar draws with control characters, so it gets the stream behind the one that removes them.
+    console = Console(file=unfiltered(sys.stderr))
+    shown = partial(ProgressBar, console) if console.is_terminal else ProgressLines
+    return shown(in_turns=in_turns, is_check=is_check)

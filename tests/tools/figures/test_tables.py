@@ -1,0 +1,217 @@
+"""Each template of a published table, rendered from rows; and the sets that are refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from suite import results
+from suite.errors import UserError
+from suite.results.store import manifest
+from suite.results.store.rows import Row
+from suite.results.store.schema import to_table
+from tests.results.questions import test_capacity, test_predictions, test_profiles, test_programs
+from tests.results.rows import rows_of
+from tools.figures.definitions import Definition
+from tools.figures.markers import Origin
+from tools.figures.tables import Source, published, text
+
+pytestmark = pytest.mark.usefixtures("locks")
+THREE_QUESTIONS = Path(__file__).parents[2] / "results" / "sets" / "three_questions"
+OLDER = "JAX 0.10.2 is of an older lock (jax-py3.11.txt); the newest has 0.12.0.1."
+
+
+def defined(template: str, **fields: Any) -> Definition:
+    return Definition("mine", "docs/findings/figures.md", template, **{"sets": ("one",), **fields})
+
+
+def rendered(template: str, rows: Sequence[Row], folder: Path, **fields: Any) -> str:
+    """The Markdown of a set that has only rows."""
+    file = folder / "results.parquet"
+    pq.write_table(to_table(rows), file)
+    loaded = results.load(file)
+    source = Source("2026-11-24.cpu.0123456789ab", loaded, loaded.analysis())
+    return text(defined(template, **fields), [source], None, Origin())
+
+
+def test_questions_have_a_section_each_with_the_numbers_of_the_analysis() -> None:
+    table = published(defined("comparisons"), {"one": results.load(THREE_QUESTIONS)})
+    assert table.origin.sets == (manifest.read(THREE_QUESTIONS).called(12),)
+    assert table.origin.sets[0].startswith("2026-11-21.cpu."), "date, target and digest"
+    assert table.origin.versions["torch_xla"] == {"torch": "2.9.0", "torch-xla": "2.9.0", "numpy": "2.4.6"}
+    assert table.origin.noise == (0.9898, 1.0178)
+    assert "`./stackwars run --preset=mixed.toml --engine=local --limit-memory=640MiB` on AMD EPYC" in table.text
+    assert "57 processes in 4 blocks, 52 of them ok (1 oom_host, 4 unsupported); 3 more weren't run" in table.text
+    assert "; set `2026-11-21.cpu" in table.text
+    assert "PyTorch 2.13.0+cpu (torch) and 2.9.0 (torch_xla), PyTorch/XLA 2.9.0, NumPy 2.4.6." in table.text
+    assert OLDER in table.text
+    assert (
+        "### ffn train full\n\nFastest for ffn train full: jax_jit, 12.5 ms, 1.75× as fast as torch_eager" in table.text
+    )
+    assert "| `jax_jit` | 12.5 ms | 1.75× [1.38, 2.23] | faster | 329 ms | 13.1 ms |  |\n" in table.text
+    assert "| `torch_eager` | 22.0 ms | – | baseline | 38.1 ms | 24.5 ms |  |\n" in table.text
+    assert "| `torch_xla` | – | – | out of host memory | – | – |  |\n" in table.text
+    assert "slower, two modes |" in table.text
+    assert "Noise floor: `torch_eager` over itself 1.00× [0.930, 1.08]." in table.text
+    assert "| `numpy` | 2.84× [2.56, 3.16] | 1.45× [1.19, 1.77] | 2 of 3 |\n" in table.text
+    assert "\n\n\n" not in table.text
+
+
+def test_the_heading_says_how_many_blocks_exceeded_a_noise_limit() -> None:
+    loaded = results.load(THREE_QUESTIONS)
+    quiet = Source("2026-11-24.cpu.0123456789ab", loaded, loaded.analysis())
+    assert "noise" not in quiet.outcomes
+    blocks = [{**loaded.blocks[0], "reasons": ["load 3.1"]}, *loaded.blocks[1:]]
+    noisy = dataclasses.replace(quiet, results=dataclasses.replace(loaded, blocks=blocks))
+    assert noisy.outcomes == f"{quiet.outcomes}; 1 of {len(blocks)} block runs exceeded a noise limit"
+
+
+def test_predictions_have_a_line_for_each_case_and_for_each_published_verdict(tmp_path: Path) -> None:
+    table = rendered("predictions", test_predictions.rows(), tmp_path)
+    assert "TPU v6e, one chip, by libtpu 0.0.50.1:\n\n| model | stack | verdict |" in table
+    assert (
+        "| `vit` | `jax_jit` | fits | 1.50 GiB | 1.00 GiB | 512 MiB | 2.50 GiB | 1.50 ms | memory | 20 | 2.00 s |"
+        in table
+    )
+    assert "| `llama` | `torch_xla` | out of memory | 74.5 GiB | – |" in table
+    assert "| `gpt_neo` | `torch_xla` | no verdict: timeout | – |" in table
+    assert "\n\nBeside published verdicts:\n\n| model | stack | published |" in table, "two tables, not one"
+    assert "| `llama` | `jax_jit` | out of memory | out of memory, 74.5 GiB | they agree |" in table
+    assert "\n\n\n" not in table
+
+
+def test_speedups_have_a_column_for_each_question_that_is_named() -> None:
+    asked = defined("speedups", questions=("gemm forward tiny", "ffn train full"), vendor="AMD")
+    table = published(asked, {"one": results.load(THREE_QUESTIONS)})
+    assert table.text.startswith("On AMD: `./stackwars run")
+    assert "| speedup over `torch_eager` | gemm forward tiny | ffn train full |\n| --- | ---: | ---: |\n" in table.text
+    assert "| `torch_xla` | 0.0746× [0.0405, 0.137] slower | out of host memory |\n" in table.text
+    assert "| `torch_eager` | 9.27 µs | 22.0 ms |\n" in table.text
+    assert "over itself: gemm forward tiny 0.990× [0.914, 1.07], ffn train full 1.00× [0.930, 1.08]." in table.text
+    assert "`--allocator=kept`, the default" in table.text and "page faults" not in table.text
+
+
+@pytest.mark.parametrize("template", ["speedups", "comparisons"])
+def test_an_undecided_ratio_outside_of_1_has_its_reason(template: str, tmp_path: Path) -> None:
+    baseline = {"torch_eager": [0.020, 0.0201, 0.0199, 0.02]}
+    twin = rows_of({"torch_eager": [0.0222, 0.0223, 0.0221, 0.0222]}, replicate=2)
+    shown = rendered(template, [*rows_of(baseline | {"jax_jit": [0.0228] * 4}), *twin], tmp_path)
+    assert "undecided: equal processes differ as much |" in shown
+
+
+def test_markdown_has_names_as_they_are() -> None:
+    loaded = results.load(THREE_QUESTIONS)
+    named = dataclasses.replace(loaded, machine=dict(loaded.machine) | {"cpu_model": "AMD's <EPYC>"})
+    assert " on AMD's <EPYC> (family" in published(defined("speedups"), {"one": named}).text
+
+
+def with_faults(folder: Path, times: dict[str, list[float]], **columns: Any) -> results.Results:
+    pq.write_table(to_table([row | columns for row in rows_of(times)]), folder)
+    return results.load(folder)
+
+
+@pytest.mark.parametrize("template", ["speedups", "comparisons"])
+def test_both_allocators_are_shown_where_page_faults_cost(template: str, tmp_path: Path) -> None:
+    kept = with_faults(tmp_path / "kept.parquet", {"numpy": [0.004] * 3, "jax_jit": [0.002] * 3}, flags=["page_faults"])
+    other = with_faults(tmp_path / "system.parquet", {"numpy": [0.016] * 3, "jax_jit": [0.012] * 3})
+    one, system = (Source("2026-11-24.cpu.0", loaded, loaded.analysis("numpy")) for loaded in (kept, other))
+    shown = text(defined(template, system="two"), [one], system, Origin())
+    assert "page faults may have cost a stack more than 5 % of a step on gemm forward, where `system` is" in shown
+    if template == "comparisons":
+        assert "| stack | median | median, `system` | speedup over `numpy` |" in shown
+        assert "| `jax_jit` | 2.00 ms | 12.0 ms | 2.00×" in shown
+    else:
+        assert "| speedup over `numpy` | gemm forward | gemm forward, `system` |" in shown
+        assert "| `numpy` | 4.00 ms | 16.0 ms |" in shown
+    without = text(defined(template), [one], None, Origin())
+    assert "page faults may have cost" in without and "16.0 ms" not in without
+
+
+def test_peaks_and_frontiers_have_the_curve(tmp_path: Path) -> None:
+    shown = rendered("peaks", test_capacity.rows(), tmp_path)
+    assert "`gpt2`, floor 301 B:\n\n| stack | 1 | 2 | 4 | 8 | 16 | fixed | an item | largest error |\n" in shown
+    jax = "| `jax_jit` | 1.50 GiB | 2.00 GiB | 3.00 GiB | 5.00 GiB | out, first | 1.00 GiB | 512 MiB | < 0.1 % |\n"
+    assert jax in shown
+    shown = rendered("frontier", test_capacity.rows(), tmp_path)
+    assert "| `jax_jit` | 10 | 8 | 16 | 5 | 1.00 GiB | 512 MiB | < 0.1 % |\n" in shown
+
+
+def test_a_predicted_search_has_a_line_for_each_stack_and_device(tmp_path: Path) -> None:
+    searched = [
+        test_predictions.predicted_row("jax_jit", device=device, dims={"batch": batch})
+        for device in ("v6e-1", "h100")
+        for batch in (1, 8)
+    ]
+    shown = rendered(
+        "prediction_frontier", [*searched, test_predictions.refused_row("jax_jit", "vit", {"batch": 12})], tmp_path
+    )
+    heads = "| question | stack | largest batch that fits | smallest that doesn't | the largest needs | judged by |"
+    assert shown.count(heads) == 2
+    assert "| vit train f32 | `jax_jit` | 8 | 12 | 1.50 GiB | libtpu 0.0.50.1 | 3 |\n" in shown
+    assert "| vit train f32 | `jax_jit` | 8 | none tried | 1.50 GiB | libtpu 0.0.50.1 | 2 |\n" in shown
+
+
+def test_one_size_says_who_fits(tmp_path: Path) -> None:
+    one = [test_capacity.memory_row("jax_jit", 2, 2), test_capacity.memory_row("torch_eager", 2, None)]
+    shown = rendered("fits", one, tmp_path)
+    assert "| stack | `gpt2`, floor 302 B |\n| --- | --- |\n" in shown
+    assert "| `jax_jit` | fits, 2.00 GiB |\n| `torch_eager` | out in the first call |\n" in shown
+
+
+def test_programs_and_profiles_have_a_line_for_each_stack(tmp_path: Path) -> None:
+    shown = rendered("programs", test_programs.rows(), tmp_path)
+    assert "| `gpt2` | `torch_xla` | 100 |" in shown and "| 149, 1.00 GiB | 50 | 40 |" in shown
+    shown = rendered("captures", test_programs.capture_rows(), tmp_path)
+    assert "| `gpt2` | `jax_jit` | 140 MiB | 210 MiB | 1.50× | 2.00 s | 9.00 s | 7.00 s |" in shown
+    assert "| `gpt2` | `torch_xla` | – | – | – | – | – | – |" in shown
+    shown = rendered("profiles", test_profiles.rows(), tmp_path)
+    heads = (
+        "| stack | a step | with its profiler | matrix products | copies and layout | host overhead | unattributed |"
+    )
+    assert heads in shown
+    assert "| `jax_jit` | 10.0 ms | 11.0 ms | 72.7 % | 27.3 % |  |  |\n" in shown
+
+
+def test_variants_stand_over_their_stack(tmp_path: Path) -> None:
+    times = {"jax_jit": [0.02, 0.021, 0.022, 0.02, 0.021], "numpy": [0.03] * 5}
+    shown = rendered("variants", [*rows_of(times), *rows_of({"jax_jit": [0.01] * 5}, variant="0.10")], tmp_path)
+    assert "| question | `jax_jit` | `jax_jit@0.10` over it | noise floor |\n" in shown
+    assert "| gemm forward | 20.8 ms | 2.08× [" in shown
+
+
+def test_a_set_that_is_not_whole_or_of_another_processor_is_refused(tmp_path: Path) -> None:
+    loaded = {"one": results.load(THREE_QUESTIONS)}
+    with pytest.raises(UserError, match="are for Intel; the set ran on AMD EPYC"):
+        published(defined("speedups", vendor="Intel"), loaded)
+    with pytest.raises(UserError, match=r"are for AMD family 1; the set ran on AMD EPYC \(family/model/stepping"):
+        published(defined("speedups", vendor="AMD", family=1), loaded)
+    with pytest.raises(UserError, match="show gemm train, a question that the set doesn't have"):
+        published(defined("speedups", questions=("gemm train",)), loaded)
+    with pytest.raises(UserError, match="need the set 'two' too"):
+        published(defined("speedups", sets=("one", "two")), loaded)
+    unfinished = shutil.copytree(THREE_QUESTIONS, tmp_path / "set")
+    (unfinished / "manifest.json").unlink()
+    with pytest.raises(UserError, match="isn't a whole result set"):
+        Source.of(dataclasses.replace(loaded["one"], path=unfinished))
+
+
+def test_a_set_of_unlocked_versions_or_of_wide_noise_floors_is_refused() -> None:
+    loaded = results.load(THREE_QUESTIONS)
+    strange = [row | {"versions": json.dumps({"numpy": "1.0.0"})} for row in loaded.rows]
+    with pytest.raises(UserError, match=r"numpy ran NumPy 1\.0\.0, which no lock has: the newest lock has NumPy 2"):
+        published(defined("speedups"), {"one": dataclasses.replace(loaded, rows=strange)})
+    wide = [
+        row | {"synced_seconds": [second * 1.3 for second in row["synced_seconds"]]}
+        if row["replicate"] == 2 and row["synced_seconds"]
+        else row
+        for row in loaded.rows
+    ]
+    with pytest.raises(UserError, match=r"its noise floors are too wide: from 0\.7"):
+        published(defined("speedups"), {"one": dataclasses.replace(loaded, rows=wide)})

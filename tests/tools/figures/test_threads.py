@@ -1,0 +1,44 @@
+"""The questions of examples/: each names its thread, and what a thread says is held against the set's own verdict."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from suite.results import load
+from suite.stacks.catalog import STACKS
+from suite.workloads import catalog
+from tests.tools.figures.test_tables import THREE_QUESTIONS
+from tools.figures.threads import EXAMPLES, Example, Thread, names, threads
+
+
+def test_every_question_names_its_thread_and_every_thread_a_question() -> None:
+    assert names() == sorted(threads())
+    for name in names():
+        example = Example.of(f"gallery-{name.replace('_', '-')}")
+        assert re.fullmatch(r"https://github.com/[\w-]+/[\w-]+/issues/\d+", example.address), name
+        assert example.question and "#" not in example.question
+
+
+@pytest.mark.parametrize("name", names())
+def test_what_is_held_against_a_thread_is_a_function_of_the_file(name: str) -> None:
+    thread, question = threads()[name], catalog.load(EXAMPLES / f"{name}.py")
+    assert bool(thread.apart) != bool(thread.slower and thread.than)
+    for stack, _, implementation in (side.partition(":") for side in (thread.slower, thread.than) if side):
+        assert implementation in question.implementations(STACKS[stack].dialect)
+
+
+@pytest.mark.parametrize(
+    ("slower", "than", "said"),
+    [
+        ("torch_eager", "jax_jit", "Confirmed here: `torch_eager` over `jax_jit` is 0."),
+        ("jax_jit", "torch_eager", "The other way round here: `jax_jit` over `torch_eager` is 1."),
+        ("tf_xla", "torch_eager", "Can't be compared: tf_xla or torch_eager has no time that counts here."),
+    ],
+)
+def test_a_thread_is_held_against_the_set_s_own_verdict(slower: str, than: str, said: str) -> None:
+    analysis = load(THREE_QUESTIONS).analysis()
+    comparison = next(each for each in analysis.comparisons if each.name.startswith("ffn train"))
+    assert Thread("x", slower, than).verdict(analysis, comparison).startswith(said)
+    assert Thread("x", apart="other sizes").verdict(analysis, comparison) == "Can't be compared: other sizes."

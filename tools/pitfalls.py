@@ -1,0 +1,199 @@
+"""`python -m tools.pitfalls`: the lesson on pitfalls, with the numbers of a result set: each claim names its cell.
+
+A summary of the set's probes (`Observations`) is kept beside the lesson, so that the lesson can be checked and written
+again without the set. If a cell contradicts a claim, the lesson isn't written: a person has to change the text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from suite import units
+from suite.archive.naming import named
+from suite.cli.app import run_tool
+from suite.cli.options import LATEST
+from suite.errors import COMMAND, UserError
+from suite.report.formats.render import environment, write
+from suite.report.sections.questions.behaviour import in_words
+from suite.results import Results, load
+from suite.results.questions.behaviour import ProbeAnswer
+from suite.stacks.catalog import STACKS
+from tools.primer import TITLES, ExampleTime, Published, example_times, published
+
+TEMPLATE = "pitfalls.md.j2"
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One cell of a probe's grid, in short; `figures` are {name: (unit, median of the values)}."""
+
+    class_: str  # without the text of an error, which may hold paths of the machine
+    figures: Mapping[str, tuple[str, float]]
+
+    def figure(self, name: str) -> str:
+        """Returns a figure in words, `12.3 ms`; a dash if it wasn't measured."""
+        return in_words(self.figures[name][1], self.figures[name][0]) if name in self.figures else units.UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """The data of the lesson: `cells` by (probe, aspect, stack), `titles` of aspects by (probe, aspect), and `timed`,
+    the times of the primer's examples."""
+
+    machine: str
+    versions: Mapping[str, str]
+    titles: Mapping[tuple[str, str], str]
+    cells: Mapping[tuple[str, str, str], Observed]
+    timed: tuple[ExampleTime, ...]
+
+    @classmethod
+    def of(cls, observed: Results, timed: Results) -> Observations:
+        """Returns the data from a set of probes and a set of the primer's examples. Raises UserError for a set without
+        probes."""
+        analysis = observed.analysis()
+        if not analysis.behaviour:
+            raise UserError(f"{observed.path} has no probes: `{COMMAND} run --preset=behaviour` makes such a set.")
+        versions: dict[str, set[str]] = {}
+        for row in analysis.rows:
+            for name, number in row.mapping("versions").items():
+                versions.setdefault(name, set()).add(number)
+        places = [(probe.head.text("workload"), aspect) for probe in analysis.behaviour for aspect in probe.aspects]
+        return cls(
+            machine=observed.described_machine,
+            versions={name: " and ".join(sorted(versions[name])) for name in PACKAGES if name in versions},
+            titles={(probe, aspect.name): aspect.title for probe, aspect in places},
+            cells={
+                (probe, aspect.name, stack): cell_of(answer)
+                for probe, aspect in places
+                for stack, answer in sorted(aspect.answers.items())
+            },
+            timed=example_times(timed),
+        )
+
+    def to_json(self) -> str:
+        """Returns the summary as the text of its file."""
+        return (
+            json.dumps(
+                {
+                    "machine": self.machine,
+                    "versions": dict(self.versions),
+                    "titles": {" ".join(place): title for place, title in self.titles.items()},
+                    "cells": {
+                        " ".join(place): [cell.class_, {name: list(figure) for name, figure in cell.figures.items()}]
+                        for place, cell in self.cells.items()
+                    },
+                    "timed": [time.to_json() for time in self.timed],
+                },
+                indent=1,
+                ensure_ascii=False,
+            )
+            + "\n"
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Observations:
+        """Returns the summary in the text of its file."""
+        fields = json.loads(text)
+        cells = {
+            tuple(place.split(" ")): Observed(class_, {name: tuple(figure) for name, figure in figures.items()})
+            for place, (class_, figures) in fields["cells"].items()
+        }
+        titles = {tuple(place.split(" ")): title for place, title in fields["titles"].items()}
+        return cls(
+            fields["machine"], fields["versions"], titles, cells, tuple(map(ExampleTime.from_json, fields["timed"]))
+        )
+
+    def get(self, probe: str, aspect: str, stack: str) -> Observed:
+        """Returns one cell. Raises UserError if there is none."""
+        if (probe, aspect, stack) not in self.cells:
+            raise UserError(f"The lesson names the cell {probe}, {aspect}, {stack}, which the set doesn't have.")
+        return self.cells[probe, aspect, stack]
+
+    def claim(self, probe: str, aspect: str, stack: str, class_: str, figure: str = "") -> str:
+        """Returns `jax_jit: reuses, 51.2 µs`, which stands behind a sentence of the lesson. Raises UserError if another
+        class was observed."""
+        cell = self.get(probe, aspect, stack)
+        if cell.class_ != class_:
+            raise UserError(
+                f"The lesson says that {stack} {class_} ({probe}, {aspect}); observed: {cell.class_}. "
+                f"Change the text in reports/templates/{TEMPLATE}."
+            )
+        return f"`{stack}`: {class_}{f', {cell.figure(figure)}' if figure else ''}"
+
+    def stacks(self) -> tuple[str, ...]:
+        """Returns all stacks, in the catalogue's order."""
+        return tuple(STACKS)
+
+    def primer(self) -> list[list[str]]:
+        """Returns the lines of the primer's examples: for each example the times measured here, then the published
+        ones."""
+        lines: list[ExampleTime | Published] = [*self.timed, *published()]
+        return [line.line() for example in TITLES for line in lines if line.example == example]
+
+    def grid(self, probe: str) -> list[list[str]]:
+        """Returns a probe's classes as a table: a line for each aspect, a column for each stack."""
+        aspects = [(name, title) for (of, name), title in self.titles.items() if of == probe]
+        return [
+            ["", *STACKS],
+            *([title, *(self.get(probe, name, stack).class_ for stack in STACKS)] for name, title in aspects),
+        ]
+
+
+# The packages whose versions the lesson names.
+PACKAGES = ("jax", "torch", "torch_xla", "torchax", "tensorflow-cpu", "tensorflow", "numpy")
+
+# The figures that the summary keeps for the lesson.
+FIGURES = (
+    "seconds",
+    "again_seconds",
+    "completed_seconds",
+    "first_seconds",
+    "per_op",
+    "factor",
+    "import_bytes",
+    "compiles",
+)
+
+
+def cell_of(answer: ProbeAnswer) -> Observed:
+    """Returns an answer as a cell of the lesson: its class, and the median of each of `FIGURES`."""
+    return Observed(
+        answer.class_,
+        {figure.name: (figure.unit, median(figure.values)) for figure in answer.figures if figure.name in FIGURES},
+    )
+
+
+def lesson(cells: Observations) -> str:
+    """Returns the lesson, docs/findings/pitfalls.md, as text."""
+    return environment().get_template(TEMPLATE).render(cells=cells)
+
+
+def pitfalls(*, set: str = LATEST, times: str = "", out: str = "pitfalls.md") -> None:
+    """Writes the lesson on what surprises users of the frameworks, and a summary of its data beside it (.json).
+
+    :param set: a result set of probes, from `./stackwars run --preset=behaviour`
+    :param times: a result set of the primer's examples, from `./stackwars run --preset=primer`
+    :param out: the file to write
+    """
+    if not times:
+        raise UserError("--times is needed: the folder of a set of `./stackwars run --preset=primer`.")
+    cells, path = Observations.of(load(named(set)), load(named(times))), Path(out)
+    write(path, lesson(cells))
+    write(path.with_suffix(".json"), cells.to_json())
+    print(path.with_suffix(".json"))
+
+
+def read(path: Path) -> Observations:
+    """Returns the summary in a file. Raises UserError if the file has none."""
+    try:
+        return Observations.from_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, KeyError, TypeError) as broken:
+        raise UserError(f"{path} can't be read as a lesson's summary: {broken}.") from None
+
+
+if __name__ == "__main__":
+    run_tool("tools.pitfalls", pitfalls)
