@@ -96,10 +96,9 @@ def source_trials() -> Iterator[Trial]:
     groups = ((mutations.MUTANTS, "op"), (mutations.MODEL_MUTANTS, "model"), (mutations.MORE_MODEL_MUTANTS, "model"))
     for mutants, kind in groups:
         for name, mutant in mutants.items():
-            folder = path_of(mutant.origin)
             is_buffer = any(word in name for word in ("statistics", "variance", "means"))
             for dialect, changes in mutant.changes.items():
-                file = f"{folder}/{mutant.origin}_{dialect}.py"
+                file = path_of(mutant, dialect)
                 # The pass train, since it also gates the forward output.
                 case = case_of(STACK_OF[dialect], mutant.origin, "train")
                 label = f"{mutant.origin}: {name}"
@@ -110,7 +109,7 @@ def digest_trials() -> Iterator[Trial]:
     """Yields wrong models at a size whose reference has only digests."""
     for name in ("window_off_by_one", "frozen_statistics", "stopped_gradient", "unscaled_frequencies"):
         mutant = mutations.MORE_MODEL_MUTANTS[name]
-        file = f"{path_of(mutant.origin)}/{mutant.origin}_torch.py"
+        file = path_of(mutant, "torch")
         case = case_of("torch_eager", mutant.origin, "train", "small")
         kind = "buffer" if "statistics" in name else "model"
         yield Trial(f"{mutant.origin}: {name}", kind, mutant.what, case, {file: mutant.changes["torch"]})
@@ -122,7 +121,7 @@ def stressed_trials() -> Iterator[Trial]:
     for name, mutant in STRESSED_MUTANTS.items():
         sizes = ("tiny", "small") if name in AT_SMALL else ("tiny",)
         for dialect, changes in mutant.changes.items():
-            file = f"{path_of(mutant.origin)}/{mutant.origin}_{dialect}.py"
+            file = path_of(mutant, dialect)
             for size in sizes:
                 case = case_of(STACK_OF[dialect], mutant.origin, "train", size)
                 yield Trial(name, "stressed", mutant.what, case, {file: changes})
@@ -137,7 +136,7 @@ def mixed_trials() -> Iterator[Trial]:
     )
     for origin, name, mutants in chosen:
         for dialect in ("jax", "torch", "tf"):
-            file = f"{path_of(origin)}/{origin}_{dialect}.py"
+            file = path_of(mutants[name], dialect)
             case = case_of(STACK_OF[dialect], origin, "train", precision="bf16")
             changes = {file: mutants[name].changes[dialect]}
             yield Trial(f"{origin}: {name}", "op" if origin == "ffn" else "model", mutants[name].what, case, changes)
@@ -159,15 +158,20 @@ def controls(trials: Iterable[Trial]) -> list[Trial]:
     return [Trial("right", "control", "nothing is changed", case, {}) for case in cases.values()]
 
 
-def path_of(workload: str) -> str:
+def folder_of(workload: str) -> str:
     """Returns a workload's folder, relative to `suite`."""
     return str(catalog.find()[workload].folder.relative_to(ROOT / "suite"))
+
+
+def path_of(mutant: mutations.Mutant, dialect: str) -> str:
+    """Returns the file that a mutant changes, relative to `suite`."""
+    return str(mutations.file_of(mutant, dialect).relative_to(ROOT / "suite"))
 
 
 def mutate(trial: Trial, folder: Path) -> None:
     """Copies the suite, without other workloads' golden files, and changes the copy. Raises ValueError if a text that
     is to be replaced is missing."""
-    workload = path_of(trial.case.workload)
+    workload = folder_of(trial.case.workload)
 
     def skipped(place: str, names: list[str]) -> list[str]:
         return [name for name in names if name == "golden" and not place.endswith(workload)]
@@ -196,7 +200,7 @@ def run(trial: Trial) -> TrialResult:
             "cpus": sorted(os.sched_getaffinity(0))[:1],
             "gate": True,
             "flags": {},
-            "workload_folder": str(folder / "suite" / path_of(trial.case.workload)),
+            "workload_folder": str(folder / "suite" / folder_of(trial.case.workload)),
             "cache_directory": str(folder / "cache"),
             "environment": STACKS[trial.case.stack].environment,
         }

@@ -24,7 +24,7 @@ class Mutant:
     passes: tuple[str, ...] = ("forward", "train")  # in which the gate must see it
 
 
-NORM_BEFORE = 'x_BSD + attention(parameters["attention"], layer_norm(parameters["attention_norm"], x_BSD), heads)'
+NORM_BEFORE = 'layer_norm(parameters["attention_norm"], x_BSD, EPSILON)'
 BIASED = """moved = var_D - (1 - MOMENTUM) * self.running_var
             self.running_var.assign(var_D - moved / (x_BRCD.shape.num_elements() // x_BRCD.shape[-1]))"""
 
@@ -145,7 +145,7 @@ MORE_MODEL_MUTANTS: dict[str, Mutant] = {
         "tf": (("H**-0.5, k_BNSH, transpose_b", "H**-0.5, tf.stop_gradient(k_BNSH), transpose_b"),),
     }, ("train",)),
     "shorter_loss": Mutant("gpt2", "the last position has no part in the loss", {
-        "jax": (("axis=-1) - wanted_BT)", "axis=-1)[:, :-1] - wanted_BT[:, :-1])"),),
+        "jax": (("parameters, tokens), target)", "parameters, tokens)[:, :-1], target[:, :-1])"),),
         "torch": (("model(tokens).flatten(0, 1), target.flatten()",
                    "model(tokens)[:, :-1].flatten(0, 1), target[:, :-1].flatten()"),),
         "tf": (("labels=target, logits=model(tokens)", "labels=target[:, :-1], logits=model(tokens)[:, :-1]"),),
@@ -187,9 +187,9 @@ MORE_MODEL_MUTANTS: dict[str, Mutant] = {
         ("jax", "torch", "tf"), (("EPSILON = 1e-5", "EPSILON = 1e-4"),)
     )),
     "tanh_gelu": Mutant("bert", "the tanh form of GELU instead of erf, in the blocks", {
-        "jax": (("approximate=False)", "approximate=True)"),),
-        "torch": (("F.gelu(self.up(x_BSD))", 'F.gelu(self.up(x_BSD), approximate="tanh")'),),
-        "tf": (("tf.nn.gelu(self.up(x_PD))", "tf.nn.gelu(self.up(x_PD), approximate=True)"),),
+        "jax": (("x_BSD, approximate=False)", "x_BSD, approximate=True)"),),
+        "torch": (('approximate="none"', 'approximate="tanh"'),),
+        "tf": (("approximate=False", "approximate=True"),),
     }),
     "no_types": Mutant("bert", "types aren't added", {
         "jax": (("tokens_BSD + types_BSD + positions_SD", "tokens_BSD + positions_SD"),),
@@ -197,8 +197,9 @@ MORE_MODEL_MUTANTS: dict[str, Mutant] = {
         "tf": (("tokens_BSD + types_BSD + ", "tokens_BSD + "),),
     }),
     "norm_before": Mutant("bert", "attention's norm is before it, not after the sum", {
-        "jax": (('layer_norm(parameters["attention_norm"], x_BSD + attention(parameters["attention"], x_BSD, heads))',
-                 NORM_BEFORE),),
+        "jax": (('attention(parameters["attention"], x_BSD, heads)',
+                 f'attention(parameters["attention"], {NORM_BEFORE}, heads)'),
+                ('layer_norm(parameters["attention_norm"], x_BSD + attended_BSD, EPSILON)', "x_BSD + attended_BSD")),
         "torch": (("self.attention_norm(x_BSD + self.attention(x_BSD))",
                    "x_BSD + self.attention(self.attention_norm(x_BSD))"),),
         "tf": (("self.attention_norm(x_PD + self.attention(x_PD))",
@@ -239,6 +240,13 @@ MORE_MODEL_MUTANTS: dict[str, Mutant] = {
         "tf": (("both_sides(size // 2)", '"SAME"'),),
     }),
 }  # fmt: skip
+
+
+def file_of(mutant: Mutant, dialect: str) -> Path:
+    """The file that a mutant changes: its origin's own, or the one with the layers that several models share."""
+    (own,) = HOME.glob(f"*/{mutant.origin}/{mutant.origin}_{dialect}.py")
+    text = own.read_text(encoding="utf-8")
+    return own if all(old in text for old, _ in mutant.changes[dialect]) else HOME / f"layers/layers_{dialect}.py"
 
 
 def make_mutant(name: str, folder: Path, mutants: dict[str, Mutant] = MUTANTS) -> Path:

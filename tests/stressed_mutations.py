@@ -142,7 +142,7 @@ STRESSED_MUTANTS: dict[str, Mutant] = {
                 "jnp.var(x_BTD, axis=-1, keepdims=True)", SQUARES.format("x_BTD")), MOMENTS),
             squares_less_square("bert", (CENTRED.format("centered"), SQUARES.format("x")), MOMENTS),
             squares_less_square("vit", (CENTRED.format("centered"), SQUARES.format("x")), MOMENTS),
-            squares_less_square("gpt_neo", (CENTRED.format("centred_BTD"), SQUARES.format("x_BTD")), SQUARES_NEO),
+            squares_less_square("gpt_neo", (CENTRED.format("centered"), SQUARES.format("x")), SQUARES_NEO),
             Mutant("resnet50", "variance as E[x^2] - E[x]^2", {
                 "jax": (("jnp.var(x_BRCD, axis=(0, 1, 2))",
                          "jnp.mean(jnp.square(x_BRCD), axis=(0, 1, 2)) - jnp.square(mean_D)"),),

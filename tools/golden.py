@@ -28,7 +28,6 @@ AGREEMENT = 1e-6  # relative: two makings of a file differ by the order of float
 
 
 def path_of(workload: Workload, size: str) -> Path:
-    """Returns the path of a workload's golden file for a size."""
     return workload.folder / "golden" / f"{size}.npz"
 
 
@@ -62,7 +61,6 @@ class GoldenMaker:
 
 
 def compare(stored: expected.ReferenceAnswer, new: expected.ReferenceAnswer) -> list[str]:
-    """Returns the names of the tensors in which two golden files differ."""
     differing = []
     for group in ("gradients", "moved", "shrunk", "noise", "stressed"):
         ours, theirs = getattr(stored, group), getattr(new, group)

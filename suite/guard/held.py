@@ -43,7 +43,6 @@ def held(path: Path, what: str, advice: str) -> Iterator[int]:
 
 
 def is_at(descriptor: int, path: Path) -> bool:
-    """Whether the file at a path is the one that this descriptor has open."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:

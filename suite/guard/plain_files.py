@@ -43,7 +43,6 @@ def created(path: StrPath) -> int:
 
 
 def write(path: StrPath, text: str) -> None:
-    """Writes a text to a new file, which replaces whatever is at the path."""
     with open(created(path), "w", encoding="utf-8") as file:
         file.write(text)
 

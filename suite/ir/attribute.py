@@ -35,30 +35,11 @@ TF_RULES = (
     (TF_MOVES, Category.COPIES),
 )
 NODE = re.compile(r"^[\w./>-]+:(\w+)$")
-MOVES = frozenset(
-    {
-        "parameter",
-        "constant",
-        "copy",
-        "transpose",
-        "bitcast",
-        "reshape",
-        "broadcast",
-        "slice",
-        "pad",
-        "concatenate",
-        "dynamic-slice",
-        "dynamic-update-slice",
-        "convert",
-        "tuple",
-        "get-tuple-element",
-        "reverse",
-        "iota",
-        "bitcast-convert",
-        "copy-start",
-        "copy-done",
-    }
-)
+MOVES = frozenset({
+    "parameter", "constant", "copy", "transpose", "bitcast", "reshape", "broadcast", "slice", "pad", "concatenate",
+    "dynamic-slice", "dynamic-update-slice", "convert", "tuple", "get-tuple-element", "reverse", "iota",
+    "bitcast-convert", "copy-start", "copy-done",
+})  # fmt: skip
 ENDED = "end: "
 LOOPS = frozenset({"while", "conditional"})
 CALLED = re.compile(r"(?:calls|to_apply)=%?([\w.-]+)")

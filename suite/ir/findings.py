@@ -68,7 +68,6 @@ class ComparedStack:
 
     @property
     def stack(self) -> str:
-        """Returns the stack's name."""
         return self.programs.stack
 
 
@@ -96,24 +95,20 @@ def unlike(
 def counted(
     name: str, a: ComparedStack, b: ComparedStack, count_of: Callable[[ComparedStack], int]
 ) -> tuple[str, str, str]:
-    """Returns a line of a finding's counts: numbers."""
     return name, f"{count_of(a):,}", f"{count_of(b):,}"
 
 
 def sized(
     name: str, a: ComparedStack, b: ComparedStack, size_of: Callable[[ComparedStack], int]
 ) -> tuple[str, str, str]:
-    """Returns a line of a finding's counts: sizes in bytes."""
     return name, quantity(size_of(a)), quantity(size_of(b))
 
 
 def many(count: int, noun: str) -> str:
-    """Returns a count with its noun: `1 result`, `295 results`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def compilations(a: ComparedStack, b: ComparedStack) -> Findings:
-    """Compares how many programs of a whole step are compiled in three steps."""
     if pair := unlike(a, b, lambda side: len(side.programs.large)):
         more, fewer = pair
         steps = " and ".join(step for program in more.programs.large for step in program.steps)
@@ -125,7 +120,6 @@ def compilations(a: ComparedStack, b: ComparedStack) -> Findings:
 
 
 def kept(a: ComparedStack, b: ComparedStack) -> Findings:
-    """Compares the results that need memory beside the arguments, because they aren't written into an argument's."""
     if pair := unlike(a, b, lambda side: side.contents.kept_bytes):
         more, fewer = pair
         beyond = quantity(more.contents.kept_bytes - fewer.contents.kept_bytes)
@@ -140,7 +134,6 @@ def kept(a: ComparedStack, b: ComparedStack) -> Findings:
 
 
 def in_place(a: ComparedStack, b: ComparedStack) -> Findings:
-    """Compares the results that are written into the memory of arguments."""
     if pair := unlike(a, b, lambda side: side.contents.aliased_bytes):
         more, fewer = pair
         yield Finding(
@@ -155,7 +148,6 @@ def in_place(a: ComparedStack, b: ComparedStack) -> Findings:
 
 
 def arguments(a: ComparedStack, b: ComparedStack) -> Findings:
-    """Compares the arguments of the programs."""
     if a.contents.arguments != b.contents.arguments:
         yield Finding(
             f"{a.stack}'s program takes {many(a.contents.arguments, 'argument')} of "
@@ -216,7 +208,6 @@ def operations(a: ComparedStack, b: ComparedStack) -> Findings:
 
 
 def work(a: ComparedStack, b: ComparedStack) -> Findings:
-    """Compares the floating-point operations that XLA's cost analysis counts."""
     if pair := unlike(a, b, lambda side: side.contents.cost.flops):
         most, least = (side.contents.cost.flops / 1e9 for side in pair)
         times = f", {digits(most / least)} × {pair[1].stack}'s" if least else f"; {pair[1].stack}'s computes none"
@@ -255,7 +246,6 @@ COMPARISONS: tuple[Callable[[ComparedStack, ComparedStack], Findings], ...] = (
 
 
 def by_kind(contents: Contents) -> dict[str, list[tuple[int, str]]]:
-    """Returns {kind of region: [(how many, form)]}."""
     kinds: dict[str, list[tuple[int, str]]] = {}
     for kind, form, count in contents.regions:
         kinds.setdefault(kind, []).append((count, form))
@@ -263,12 +253,10 @@ def by_kind(contents: Contents) -> dict[str, list[tuple[int, str]]]:
 
 
 def forms(regions: Sequence[tuple[int, str]] | None) -> str:
-    """Returns the regions of one kind in words: `25 × batch_norm_training`."""
     return " and ".join(f"{count:,} × {form}" for count, form in regions) if regions else "has none that is recognised"
 
 
 def total(regions: Sequence[tuple[int, str]] | None) -> str:
-    """Returns the number of all regions of one kind."""
     return f"{sum(count for count, _ in regions or ()):,}"
 
 

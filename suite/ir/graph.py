@@ -60,9 +60,8 @@ class Graph:
     results: tuple[Value, ...]
     aliases: Mapping[int, int] = field(default_factory=dict)
     users: dict[Value, list[Op]] = field(default_factory=dict)
-    dependent: set[Value] = field(
-        default_factory=set
-    )  # values that depend on arguments; scalar arguments (PyTorch/XLA's) count as constants
+    # Values that depend on arguments; scalar arguments (PyTorch/XLA's) count as constants.
+    dependent: set[Value] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.dependent.update(argument for argument in self.arguments if argument.shape)
@@ -73,11 +72,9 @@ class Graph:
                 self.dependent.update(op.results)
 
     def named(self, *names: str) -> Iterator[Op]:
-        """Yields the operations of these names, in order."""
         return (op for op in self.ops if op.name in names)
 
     def counts(self) -> Counter[str]:
-        """Returns the number of operations of each name."""
         return Counter(op.name for op in self.ops)
 
     def consumers(self, value: Value, through: Collection[str] = LAYOUT) -> Iterator[Op]:

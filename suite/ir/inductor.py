@@ -23,7 +23,6 @@ def calls(code: str) -> Counter[str]:
 
 
 def called(function: ast.FunctionDef) -> Iterator[str]:
-    """Yields the dotted name of everything that a function calls."""
     for node in ast.walk(function):
         if isinstance(node, ast.Call):
             yield ast.unparse(node.func)

@@ -24,9 +24,8 @@ CUSTOM_CALL = re.compile(r'custom_call_target="([^"]+)"')
 ALIAS = re.compile(r"\{(\d*)\}: \((\d+), \{\}, \w+-alias\)")  # {result}: (argument, ...)
 LINE_AND_COLUMN = re.compile(r'^error: "-":(\d+):(\d+): ')  # the beginning of an error of MLIR's parser
 REASON_MAX = 300  # characters that are kept of a refusal: XLA quotes whole lines of the program
-FREE = frozenset(
-    {"parameter", "constant", "tuple", "get-tuple-element", "bitcast"}
-)  # operations of a program's entry that do no work
+# Operations of a program's entry that do no work.
+FREE = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast"})
 
 
 class Unreadable(Exception):
@@ -54,7 +53,6 @@ def first_words(error: Exception) -> str:
 
 
 def context() -> Any:
-    """Returns an MLIR context with every MLIR dialect that a program may use."""
     known = ir.Context()
     registry = ir.DialectRegistry()
     _jax_mlir_ext.register_dialects(registry)
@@ -116,7 +114,6 @@ class Reader:
         self.ops: list[Op] = []
 
     def graph(self) -> Graph:
-        """Returns the graph. Raises Unreadable if the module has no main function."""
         main = self.functions.get("main")
         if main is None:
             raise Unreadable("the module has no function `main`")
@@ -180,7 +177,6 @@ def name_of(operation: Any) -> str:
 
 
 def attributes(operation: Any) -> dict[str, Any]:
-    """Returns the attributes of an operation that are needed to recognise regions."""
     name, known = operation.operation.name, operation.attributes
     if name == "stablehlo.dot_general":
         numbers = stablehlo.DotDimensionNumbers(known["dot_dimension_numbers"])
@@ -230,8 +226,6 @@ def aliases_in(module: Any) -> dict[int, int]:
 
 
 def aliases_of(header: str) -> dict[int, int]:
-    """Returns {number of a result: number of the argument into whose memory it is written} from the first line of a
-    program."""
     return {int(match[1] or 0): int(match[2]) for match in ALIAS.finditer(header)}
 
 
@@ -251,12 +245,10 @@ def optimized(text: Path, proto: Path) -> Any:
 
 
 def optimized_text(text: str) -> Any:
-    """Returns an XLA program from its text. Raises Refused."""
     return accepted(_hlo.hlo_module_from_text, text)
 
 
 def compiled(module: Any) -> Compiled:
-    """Returns the counts of an optimized program."""
     *_, entry = module.computations()  # the entry comes last, as in the text of a module
     runs = Counter(map(opcode, entry.instructions()))
     inside = Counter(opcode(step) for computation in module.computations() for step in computation.instructions())
@@ -276,7 +268,6 @@ def opcode(instruction: Any) -> str:
 
 
 def hlo_module(hlo: bytes) -> Any:
-    """Returns the module of a serialized HloModuleProto. Raises Refused."""
     return accepted(_hlo.HloModule.from_serialized_hlo_module_proto, hlo)
 
 
@@ -289,6 +280,5 @@ def accepted(read: Callable[[Any], Any], program: str | bytes) -> Any:
 
 
 def cost(module: Any) -> Cost:
-    """Returns the floating-point operations and bytes of one call, by XLA's cost analysis."""
     analysis = _jax.hlo_module_cost_analysis(_jax.get_tfrt_cpu_client(), module)
     return Cost(flops=analysis.get("flops", 0.0), bytes=analysis.get("bytes accessed", 0.0))

@@ -11,25 +11,10 @@ from suite.ir.graph import LAYOUT, Graph, Op, Value, ancestors, made_by, source
 
 SCALES = ("multiply", "divide")
 PRODUCTS = ("dot_general", "dot")
-INDEXING = frozenset(
-    {
-        "add",
-        "subtract",
-        "multiply",
-        "compare",
-        "select",
-        "clamp",
-        "minimum",
-        "maximum",
-        "iota",
-        "constant",
-        "concatenate",
-        "remainder",
-        "and",
-        "or",
-        "slice",
-    }
-)
+INDEXING = frozenset({
+    "add", "subtract", "multiply", "compare", "select", "clamp", "minimum", "maximum", "iota", "constant",
+    "concatenate", "remainder", "and", "or", "slice",
+})  # fmt: skip
 # Operations that make indices valid before rows are looked up by them, and what they do to indices.
 GUARDS = {"select": "negative ones wrapped", "clamp": "clamped", "minimum": "clamped", "maximum": "clamped"}
 
@@ -74,7 +59,6 @@ def embeddings(graph: Graph) -> FoundRegions:
 
 
 def guards(indices: Value) -> str:
-    """Returns in words what is done to indices before the lookup: `clamped and negative ones wrapped`."""
     passed = {maker.name for maker in ancestors(indices, INDEXING)}
     return " and ".join(sorted({words for name, words in GUARDS.items() if name in passed})) or "as they are"
 
@@ -97,7 +81,6 @@ def kind_of_one_operation(op: Op) -> str:
 
 
 def divides(graph: Graph, root: Op) -> bool:
-    """Whether some value is divided by this root."""
     return any(
         user.name == "divide" and source(user.operands[1]) is root.result for user in graph.consumers(root.result)
     )
@@ -133,13 +116,11 @@ def kind_of_mean(total: Op, of_features: str) -> str:
 
 
 def mean_of(graph: Graph, value: Value) -> tuple[Op, Value] | None:
-    """Returns (operation that sums, value that is summed) if a value is a mean; else None."""
     total = made_by(graph.bare(value, SCALES), "reduce")
     return (total, source(total.operands[0])) if total and total.attributes["by"] == "add" else None
 
 
 def square_of(value: Value) -> Value | None:
-    """Returns the value whose square this is; None if it isn't a square."""
     op = made_by(value, "multiply", "power", "square")
     if op is None:
         return None
@@ -171,7 +152,6 @@ def softmax(graph: Graph, op: Op) -> Value | None:
 
 
 def product(op: Op) -> str:
-    """Returns a product's dimensions in words: `4-dimensional products, 2 batch dimensions`."""
     batch = len(op.attributes.get("lhs_batching_dimensions", ()))
     return f"{len(op.result.shape)}-dimensional products, {batch} batch dimension{'s' * (batch != 1)}"
 
@@ -203,7 +183,6 @@ def variable_of_cubic(graph: Graph, value: Value) -> Value | None:
 
 
 def cube_of(value: Value) -> Value | None:
-    """Returns the value whose cube this is; None if it isn't a cube."""
     op = made_by(value, "multiply", "power")
     if op is None or op.name == "power":
         return source(op.operands[0]) if op else None

@@ -60,7 +60,6 @@ class Contents:
 
     @property
     def size(self) -> int:
-        """Returns the number of all operations."""
         return sum(self.operations.values())
 
 
@@ -82,7 +81,6 @@ class Program:
     unread: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the program as a dict, for JSON."""
         return dataclasses.asdict(self)
 
     @classmethod
@@ -99,7 +97,6 @@ class Program:
 
 
 def contents(graph: Graph, cost: Cost) -> Contents:
-    """Returns the contents of a program's graph."""
     in_place = [graph.results[number] for number in graph.aliases]
     kept_results = [result for number, result in enumerate(graph.results) if number not in graph.aliases]
     products = Counter(str(len(op.operands[0].shape)) for op in graph.named(*PRODUCTS))
@@ -121,12 +118,10 @@ def contents(graph: Graph, cost: Cost) -> Contents:
 
 
 def nbytes(values: Iterable[Value]) -> int:
-    """Returns the bytes of several tensors together."""
     return sum(value.nbytes for value in values)
 
 
 def written(programs: list[Program]) -> str:
-    """Returns the text of summary.json for these programs."""
     return json.dumps([program.to_json() for program in programs], indent=1)
 
 

@@ -61,18 +61,15 @@ class Profile:
         return 1.0 - self.categories.get(Category.UNATTRIBUTED, 0.0) / self.seconds if self.seconds else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the profile as a dict, for JSON."""
         return dataclasses.asdict(self)
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Profile:
-        """Returns the profile of `to_json`'s data."""
         largest = tuple((category, name, seconds) for category, name, seconds in fields["largest"])
         return cls(**dict(fields) | {"largest": largest})
 
 
 def by_rules(name: str, rules: Rules, otherwise: str = "") -> str:
-    """Returns the category of an operation's name; `otherwise` if no rule matches."""
     return next((category for pattern, category in rules if re.search(pattern, name)), otherwise)
 
 

@@ -57,7 +57,6 @@ def processor(machine: Mapping[str, Any]) -> str:
 
 
 def cores(machine: Mapping[str, Any]) -> str:
-    """Returns how many of the machine's cores a run may use: `2 of 4 cores`."""
     usable, online = machine.get("cores_usable"), machine.get("cores_online")
     return f"{len(usable)} of {online} cores" if usable and online else ""
 
@@ -69,7 +68,6 @@ def extensions(flags: Sequence[str]) -> list[str]:
 
 
 def caches(machine: Mapping[str, Any]) -> str:
-    """Returns the data caches of one core: `L1 48K, L2 1024K, L3 32768K`."""
     sizes = machine.get("caches") or {}
     return ", ".join(f"{name.split()[0]} {size}" for name, size in sizes.items() if "Instruction" not in name and size)
 
@@ -87,7 +85,6 @@ def reached(ceiling: Mapping[str, Any]) -> str:
 
 
 def change(first: Mapping[str, Any], now: Mapping[str, Any]) -> float:
-    """Returns the relative change from the first reading of the ceiling to a later one."""
     return float(now["flops_per_second"] / first["flops_per_second"] - 1)
 
 

@@ -50,7 +50,6 @@ def driver_bytes(pid: int) -> int | None:
 
 
 def answers(command: list[str]) -> bool:
-    """Whether a command exists, succeeds within DRIVER_SECONDS and prints something."""
     try:
         done = subprocess.run(command, capture_output=True, check=False, timeout=DRIVER_SECONDS)
     except (OSError, subprocess.TimeoutExpired):

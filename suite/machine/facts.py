@@ -38,7 +38,6 @@ def refuse_platform(system: str | None = None, machine: str | None = None) -> No
 
 
 def read(path: str) -> str | None:
-    """Returns a file's text without surrounding space; None if it can't be read."""
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
@@ -46,7 +45,6 @@ def read(path: str) -> str | None:
 
 
 def cpu_fields() -> dict[str, str]:
-    """Returns the fields of the first processor in /proc/cpuinfo."""
     block = (read("/proc/cpuinfo") or "").split("\n\n")[0]
     pairs = (line.partition(":") for line in block.splitlines())
     return {name.strip(): value.strip() for name, _, value in pairs}
@@ -180,7 +178,6 @@ def changed(then: Mapping[str, Any]) -> list[str]:
 
 
 def process(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the facts about this process when it starts to measure."""
     return {
         "affinity": sorted(os.sched_getaffinity(0)),
         "environment_variables": {k: v for k, v in sorted(environ.items()) if RELEVANT.search(k)},
@@ -193,7 +190,6 @@ def process(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def process_end() -> dict[str, Any]:
-    """Returns the facts about this process after its last sample."""
     switches = re.search(r"nonvoluntary_ctxt_switches:\s*(\d+)", read("/proc/self/status") or "")
     return {
         "mhz_after": mhz(),

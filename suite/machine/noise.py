@@ -56,7 +56,6 @@ class NoiseReading:
 
 
 def look(threads: int) -> NoiseReading:
-    """Runs the canary and reads the kernel's counters."""
     seconds = canary(threads)
     stolen, jiffies = facts.cpu_times()
     return NoiseReading(seconds, stolen, jiffies, facts.throttled_periods(), os.getloadavg()[0], facts.mhz())

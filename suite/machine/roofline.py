@@ -165,7 +165,6 @@ def best_call(action: Callable[[], object], repeats: int, at_least: float = 0.0)
 
 
 def best_seconds(action: Callable[[], object], repeats: int) -> float:
-    """Returns the seconds of the shortest of so many calls."""
     return best_call(action, repeats)[0]
 
 

@@ -93,12 +93,10 @@ class Prediction:
         return self.needed_bytes + self.compiled.aliased_bytes
 
     def to_json(self) -> dict[str, Any]:
-        """Returns plain data."""
         return dataclasses.asdict(self)
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Prediction:
-        """Returns the prediction of `to_json`'s data."""
         return cls(**{**fields, "compiled": CompiledProgram(**fields["compiled"])})
 
 
@@ -115,5 +113,4 @@ class CompileAnswer:
     absent: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Returns plain data."""
         return dataclasses.asdict(self)

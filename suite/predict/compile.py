@@ -42,7 +42,6 @@ def main() -> int:
 
 
 def answered(request: CompileRequest, program: bytes) -> CompileAnswer:
-    """Compiles a program and returns how that ended."""
     os.environ.update(environment(request))
     from suite.ir import parse
 
@@ -133,7 +132,6 @@ def split(module: Any, main: Any, notes: list[dict[str, Any]], inputs: list[int]
 
 
 def operations(around: Any, name: str) -> Iterator[Any]:
-    """Yields the operations with this name inside another operation, at any depth."""
     for region in around.regions:
         for block in region.blocks:
             for operation in block.operations:
@@ -181,7 +179,6 @@ def compiler_for(request: CompileRequest) -> tuple[Any, list[Any], str]:
 
 
 def compile_module(client: Any, devices: list[Any], module: Any) -> Any:
-    """Returns the executable of a module that has as many partitions as there are devices."""
     import numpy as np
     from jax._src import compiler
     from jaxlib import _jax
@@ -192,7 +189,6 @@ def compile_module(client: Any, devices: list[Any], module: Any) -> Any:
 
 
 def summary(executable: Any) -> CompiledProgram:
-    """Returns the figures of an executable."""
     memory, cost = executable.get_compiled_memory_stats(), cost_of(executable)
     text = executable.hlo_modules()[0].to_string()
     counts, targets, between = counted(text)

@@ -52,7 +52,6 @@ class Device:
 
     @property
     def target(self) -> str:
-        """Returns the hardware class, tpu or cuda."""
         return self.chip.target
 
     def bound(self, flops: float, bytes_moved: float, precision: str) -> tuple[float, str]:
@@ -65,7 +64,6 @@ class Device:
 
     @property
     def count(self) -> int:
-        """Returns the number of chips, among which a batch is split."""
         return math.prod(self.chips)
 
     @property
@@ -97,7 +95,6 @@ class Device:
 
 @cache
 def devices() -> Mapping[str, Device]:
-    """Returns every device by name."""
     tables = tomllib.loads(FILE.read_text(encoding="utf-8"))
     chips = published_peaks()
     return {

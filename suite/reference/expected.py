@@ -62,7 +62,6 @@ class ReferenceAnswer:
 
     @property
     def largest_gradient(self) -> float:
-        """Returns the largest magnitude in the gradients of all parameters."""
         return max((peak(gradient) for gradient in self.gradients.values()), default=0.0)
 
     def add_movement(self, before: Iterable[tuple[str, Array]], after: TensorsByName, whole: bool) -> None:
@@ -93,7 +92,6 @@ def moved_key(name: str, trained: bool) -> str:
 
 
 def as_digest(value: Array | Digest, name: str) -> Digest:
-    """Returns the digest of a tensor. A digest is returned unchanged."""
     return value if isinstance(value, Digest) else digest(value, name)
 
 
@@ -119,7 +117,6 @@ def shrinkage(before: Array, moved: Array) -> float:
 
 
 def peak(value: Array | Digest) -> float:
-    """Returns a tensor's largest magnitude."""
     return value.peak if isinstance(value, Digest) else float(np.abs(value).max(initial=0.0))
 
 
@@ -133,7 +130,6 @@ class Steps:
         self.smallest: dict[str, Array] = {}
 
     def add(self, loss: float, gradients: Mapping[str, Array] | Iterator[tuple[str, Array]]) -> None:
-        """Adds the loss and the gradients of one step, in float64."""
         self.losses.append(float(loss))
         for name, gradient in gradients.items() if isinstance(gradients, Mapping) else gradients:
             self.largest = max(self.largest, float(np.abs(gradient).max(initial=0.0)))

@@ -10,7 +10,7 @@ import numpy as np
 from suite.errors import UserError, at_line
 from suite.workloads import trees
 from suite.workloads.catalog import Workload
-from suite.workloads.tensors import exact, generate_all
+from suite.workloads.tensors import exact, generate_all, nbytes
 
 BYTES_MAX = 1 << 22  # of inputs: larger ones aren't tried, because a reference may be slow
 
@@ -25,7 +25,7 @@ def doubts(workloads: Iterable[Workload]) -> Iterator[str]:
         size, dims = next(iter(workload.sizes.items()))
         tensors = workload.tensors(dims, "forward")
         groups = {"parameter": tensors.parameters | tensors.buffers, "batch": tensors.batch}
-        if sum(tensor.nbytes for group in groups.values() for tensor in group.values()) > BYTES_MAX:
+        if sum(map(nbytes, groups.values())) > BYTES_MAX:
             continue
         parameters, batch = (
             {name: exact(value) for name, value in generate_all(group, kind, seed=0)} for kind, group in groups.items()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from suite.reference.optimizers import OPTIMIZERS
 from suite.workloads.catalog import Workload
+from suite.workloads.tensors import nbytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +42,7 @@ class Floor:
 def floor(workload: Workload, dims: Mapping[str, int], pass_: str) -> Floor:
     """Returns the floor of a workload's pass. Activations, and what the framework needs for itself, aren't counted."""
     tensors, optimizer = workload.tensors(dims, pass_), workload.spec.OPTIMIZER
-    weights, buffers, batch = (
-        sum(tensor.nbytes for tensor in group.values())
-        for group in (tensors.parameters, tensors.buffers, tensors.batch)
-    )
+    weights, buffers, batch = map(nbytes, (tensors.parameters, tensors.buffers, tensors.batch))
     if pass_ == "forward":
         return Floor(weights + buffers, 0, 0, batch)
     moments = len(OPTIMIZERS[optimizer].betas) if optimizer else 0

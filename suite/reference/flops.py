@@ -28,7 +28,6 @@ from suite.workloads.tensors import Tensor
 
 
 def lowered(workload: catalog.Workload, size: str, pass_: str) -> Any:
-    """Returns the StableHLO module of one step, lowered on shapes."""
     dims = workload.dims(size, {})
     case = Case(
         workload=workload.name,
@@ -56,7 +55,6 @@ def lowered(workload: catalog.Workload, size: str, pass_: str) -> Any:
 
 
 def shapes(tensors: dict[str, Tensor]) -> dict[str, jax.ShapeDtypeStruct]:
-    """Returns a spec's tensors as shapes without values."""
     return {name: jax.ShapeDtypeStruct(t.shape, t.dtype) for name, t in tensors.items()}
 
 
@@ -81,7 +79,6 @@ def count(module: Any) -> Counter[str]:
 
 
 def operations(operation: Any) -> Iterator[Any]:
-    """Yields all operations inside an operation, at any depth."""
     for region in operation.regions:
         for block in region:
             for inner in block.operations:
@@ -90,7 +87,6 @@ def operations(operation: Any) -> Iterator[Any]:
 
 
 def shape(value: Any) -> list[int]:
-    """Returns the shape of a tensor of the program."""
     return list(ir.RankedTensorType(value.type).shape)
 
 

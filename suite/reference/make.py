@@ -9,7 +9,7 @@ and the results with stressed weights.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
+from torch import nn
 
 from suite import protocol
 from suite.reference.digests import digest
@@ -27,9 +28,8 @@ from suite.workloads.tensors import Tensor, buffers_of, generate_all, stressed
 
 SEED = 0
 WHOLE_SIZES = ("tiny", "odd")  # golden files of these sizes hold whole tensors, those of other sizes digests
-# Functions between the oracle's layout and the canonical one: dense weights (inputs, outputs), convolutions HWIO.
-TO_CANONICAL = {"same": lambda t: t, "transpose": lambda t: t.T, "conv": lambda t: t.permute(2, 3, 1, 0)}
-FROM_CANONICAL = {"same": lambda t: t, "transpose": lambda t: t.T, "conv": lambda t: t.permute(3, 2, 0, 1)}
+# The axes of a module's weight in the canonical order: dense weights (inputs, outputs), convolutions HWIO.
+AXES: dict[type, tuple[int, ...]] = {nn.Linear: (1, 0), nn.Conv2d: (2, 3, 1, 0)}
 
 
 class Oracle:
@@ -40,10 +40,12 @@ class Oracle:
         module = catalog.load_module(workload.folder / "oracle.py")
         self.spec, self.dims, self.logits = workload.spec, dims, module.logits
         self.model = module.build(dims).to(dtype)
-        self.dtype, self.names = dtype, module.names(dims)
+        self.dtype = dtype
         self.tensors: dict[str, Tensor] = self.spec.parameters(dims) | buffers_of(self.spec, dims)
         tensors = dict(self.model.named_parameters(remove_duplicate=False)) | dict(self.model.named_buffers())
-        self.model_tensors = {name: tensors[theirs] for name, (theirs, _) in self.names.items()}
+        names = renamed(self.tensors, module.names(dims))
+        self.model_tensors = {name: tensors[theirs] for name, theirs in names.items()}
+        self.axes = {name: self.canonical_axes(theirs, tensors[theirs].ndim) for name, theirs in names.items()}
 
     def start(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """Yields (name, canonical value) of every parameter and buffer before the first step."""
@@ -52,13 +54,10 @@ class Oracle:
     def place(self, changed: Mapping[str, Tensor] = MappingProxyType({})) -> None:
         """Copies the canonical weights into the model. `changed` replaces some of them, also in later calls of other
         methods."""
-        self.tensors = tensors = self.tensors | changed
-        if set(tensors) != set(self.names):
-            raise SystemExit(f"oracle.py and spec.py differ in {sorted(set(tensors) ^ set(self.names))}")
+        self.tensors = self.tensors | changed
         with torch.no_grad():
             for name, value in self.start():
-                turned = FROM_CANONICAL[self.names[name][1]](torch.from_numpy(value))
-                self.model_tensors[name].copy_(turned)
+                self.model_tensors[name].permute(self.axes[name]).copy_(torch.from_numpy(value))
 
     def batch(self) -> dict[str, Any]:
         """Returns inputs and target. Integer ids have 64 bits, as PyTorch wants them."""
@@ -67,7 +66,6 @@ class Oracle:
         return {name: value.to(self.dtype if value.is_floating_point() else torch.int64) for name, value in arrays}
 
     def output(self) -> NDArray[Any]:
-        """Returns the output of a forward pass in inference mode."""
         batch = self.batch()
         del batch["target"]
         self.model.eval()
@@ -86,18 +84,36 @@ class Oracle:
         return self.canonical(name, self.model_tensors[name])
 
     def canonical(self, name: str, tensor: Any) -> NDArray[Any]:
-        """Returns one of the model's tensors in canonical layout."""
-        turned: NDArray[Any] = TO_CANONICAL[self.names[name][1]](tensor.detach()).contiguous().numpy()
+        turned: NDArray[Any] = tensor.detach().permute(self.axes[name]).contiguous().numpy()
         return turned
 
+    def canonical_axes(self, theirs: str, count: int) -> tuple[int, ...]:
+        """The axes of one of the model's tensors, which has `count`, in the canonical order."""
+        module, _, leaf = theirs.rpartition(".")
+        of_weight = AXES.get(type(self.model.get_submodule(module))) if leaf == "weight" else None
+        return of_weight or tuple(range(count))
+
     def gradients(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        """Yields (name, gradient) of every parameter, in canonical layout."""
         for name in self.spec.parameters(self.dims):
             yield name, self.canonical(name, self.model_tensors[name].grad)
 
 
+def renamed(ours: Iterable[str], names: Mapping[str, str]) -> dict[str, str]:
+    """{our tensor: the oracle's} by its `names`, which have our tensors or the modules that own them. Raises SystemExit
+    where these names and the tensors don't fit."""
+    found, used = {}, set()
+    for name in ours:
+        owners = [name[:end] for end, letter in enumerate(f"{name}.") if letter == "."]
+        owner = next((owner for owner in reversed(owners) if owner in names), None)
+        if owner is None:
+            raise SystemExit(f"oracle.py doesn't name {name}, which spec.py has")
+        found[name], used = names[owner] + name.removeprefix(owner), used | {owner}
+    if unused := sorted(set(names) - used):
+        raise SystemExit(f"oracle.py names {', '.join(unused)}, which spec.py doesn't have")
+    return found
+
+
 def make(workload: catalog.Workload, size: str) -> ReferenceAnswer:
-    """Returns the oracle's answer for a workload at a size."""
     whole = size in WHOLE_SIZES
     dims = workload.dims(size, {})
     oracle = Oracle(workload, dims)
@@ -139,7 +155,6 @@ def under_stress(oracle: Oracle, whole: bool) -> dict[str, Any]:
 
 
 def make_optimizer(name: str, model: Any) -> Any:
-    """Returns PyTorch's own optimizer with the protocol's constants."""
     if name == "sgd":
         return torch.optim.SGD(model.parameters(), lr=protocol.LEARNING_RATE, momentum=protocol.MOMENTUM)
     return torch.optim.AdamW(

@@ -29,13 +29,11 @@ class Optimizer:
         self.count = count
 
     def decay_and_add(self, kind: str, name: str, value: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Decays a moment, adds a value to it and returns the new moment."""
         moment: NDArray[np.float64] = self.betas[kind] * self.moments[f"{kind}/{name}"] + value
         self.moments[f"{kind}/{name}"] = moment
         return moment
 
     def step(self, gradients: Tensors) -> None:
-        """Takes one step: updates every parameter and its moments."""
         self.count += 1
         for name in self.parameters:
             self.update(name, gradients[name])
@@ -51,7 +49,6 @@ class AdamW(Optimizer):
     betas: ClassVar[Mapping[str, float]] = {"m": protocol.BETA1, "v": protocol.BETA2}
 
     def update(self, name: str, g: NDArray[np.float64]) -> None:
-        """See `Optimizer.update`."""
         c1, c2 = 1.0 - protocol.BETA1**self.count, 1.0 - protocol.BETA2**self.count
         m = self.decay_and_add("m", name, (1.0 - protocol.BETA1) * g)
         v = self.decay_and_add("v", name, (1.0 - protocol.BETA2) * g * g)
@@ -65,7 +62,6 @@ class Momentum(Optimizer):
     betas: ClassVar[Mapping[str, float]] = {"v": protocol.MOMENTUM}
 
     def update(self, name: str, g: NDArray[np.float64]) -> None:
-        """See `Optimizer.update`."""
         self.parameters[name] = self.parameters[name] - protocol.LEARNING_RATE * self.decay_and_add("v", name, g)
 
 

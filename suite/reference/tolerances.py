@@ -72,7 +72,6 @@ class Tolerances:
 
     @property
     def is_asked(self) -> bool:
-        """Whether the workload is a question file."""
         return hasattr(self.spec, "ASKED_TOLERANCE")
 
     @property

@@ -1,4 +1,5 @@
-"""Finds workloads: every folder with a `spec.py`, in the suite and in folders that a user names.
+"""Finds workloads: every folder with a `spec.py` or, for a probe, a `probe.toml`, in the suite and in folders that a
+user names.
 
 A workload `gemm` is a folder `gemm/` with `spec.py` and one `gemm_<dialect>.py` for each dialect it is
 written in, or one `gemm_any.py` whose code means the same in all of them. docs/how-to/workload.md shows one outside
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from suite.case import CUSTOM, GROWING, Case
 from suite.errors import UserError, at_line, unknown
+from suite.workloads.probes import words
 
 if TYPE_CHECKING:  # it needs NumPy
     from suite.workloads.tensors import Tensor
@@ -49,7 +51,6 @@ class Workload:
 
     @property
     def sizes(self) -> Mapping[str, Mapping[str, int]]:
-        """Returns {size: dims}."""
         sizes: Mapping[str, Mapping[str, int]] = self.spec.SIZES
         return sizes
 
@@ -60,12 +61,10 @@ class Workload:
 
     @property
     def is_question(self) -> bool:
-        """Whether the workload is a question file."""
         return False
 
     @property
     def is_ours(self) -> bool:
-        """Whether the workload is one of the suite's own."""
         return self.folder.is_relative_to(HOME)
 
     @property
@@ -118,7 +117,6 @@ class Workload:
         return dict(self.spec.inputs(dims))
 
     def tensors(self, dims: Mapping[str, int], pass_: str) -> CaseTensors:
-        """Returns the tensors of a pass."""
         spec, batch = self.spec, dict(self.spec.inputs(dims))
         if pass_ == "train":
             batch["target"] = spec.target(dims)
@@ -152,7 +150,6 @@ class Workload:
         return str(self.spec.items(next(iter(self.sizes.values())))[1])
 
     def items(self, dims: Mapping[str, int]) -> int:
-        """Returns how many items one step handles."""
         return int(self.spec.items(dims)[0])
 
     def dims(self, size: str, overrides: Mapping[str, int]) -> dict[str, int]:
@@ -200,13 +197,15 @@ def load(folder: Path) -> Workload:
         from suite.workloads.questions import question  # which builds on this module
 
         return question.load(folder)
-    path = folder / "spec.py"
-    if not path.is_file():
+    if not is_workload(folder):
         raise UserError(f"{folder} is no workload: it has no spec.py. See docs/how-to/workload.md.")
+    path = folder / "spec.py"
     try:
-        spec = load_module(path)
+        spec = load_module(path) if path.exists() else ModuleType("spec")
     except Exception as broken:
         raise UserError(f"{path} can't be loaded: {at_line(broken, path)}.") from broken
+    if (folder / words.FILE).exists():
+        words.add(folder, spec)
     probe = hasattr(spec, "ASPECTS")
     missing = [name for name in (REQUIRED_OF_PROBES if probe else REQUIRED) if not hasattr(spec, name)]
     if missing:
@@ -218,19 +217,26 @@ def load(folder: Path) -> Workload:
     return Workload(folder.name, folder, spec)
 
 
+def is_workload(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in ("spec.py", words.FILE))
+
+
+def workloads_in(place: Path) -> list[Path]:
+    return sorted(folder for folder in place.resolve().glob("*") if is_workload(folder))
+
+
 def find(extra: Iterable[Path] = ()) -> dict[str, Workload]:
     """Returns all workloads by name: the suite's, then those in `extra` places: a workload, a folder of them, or a
     question file."""
-    folders = [path.parent for group in ("ops", "models", "probes") for path in sorted(HOME.glob(f"{group}/*/spec.py"))]
+    folders = [path for group in ("ops", "models", "probes") for path in workloads_in(HOME / group)]
     for place in extra:
         if place.suffix == ".py":
             folders.append(place.resolve())
             continue
-        inside = [path.parent for path in sorted(place.resolve().glob("*/spec.py"))]
-        here = [place.resolve()] if (place / "spec.py").exists() else []
-        if not here and not inside:
+        here = [place.resolve()] if is_workload(place) else []
+        if not (found := here + workloads_in(place)):
             raise UserError(f"--workload-path {place}: no spec.py there or one folder below.")
-        folders += here + inside
+        folders += found
     workloads: dict[str, Workload] = {}
     for folder in folders:
         name = folder.name.removesuffix(".py")

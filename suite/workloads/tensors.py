@@ -41,7 +41,6 @@ def stored_as(dtype: str) -> np.dtype[Any]:
 
 
 def itemsize(dtype: str) -> int:
-    """Returns the bytes of a value of a type."""
     return 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
 
 
@@ -72,12 +71,10 @@ class Tensor:
 
     @property
     def size(self) -> int:
-        """Returns the number of values."""
         return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:
-        """Returns the bytes of all values."""
         return self.size * itemsize(self.dtype)
 
     @property
@@ -127,7 +124,6 @@ class Uniform(Tensor):
     KNOWN: ClassVar[tuple[str, ...]] = FLOATS
 
     def values(self, words: np.random.Philox) -> NDArray[Any]:
-        """Returns evenly spread values."""
         share = (np.asarray(words.random_raw(self.size)) >> np.uint64(11)) * 2.0**-53
         return self.low + share * (self.high - self.low)
 
@@ -153,7 +149,6 @@ class Integers(Tensor):
             )
 
     def values(self, words: np.random.Philox) -> NDArray[Any]:
-        """Returns evenly spread whole numbers."""
         raw, span = np.asarray(words.random_raw(self.size), dtype="<u8"), self.below - self.low
         if span > 2**32:
             return (raw % np.uint64(span)).view(np.int64) + self.low  # uneven by span / 2^64
@@ -170,7 +165,6 @@ class Permutation(Tensor):
     KNOWN: ClassVar[tuple[str, ...]] = WHOLE[:-1]
 
     def values(self, words: np.random.Philox) -> NDArray[Any]:
-        """Returns the order of random numbers."""
         raw = np.asarray(words.random_raw(self.size)).reshape(self.shape)
         return np.argsort(raw, axis=-1, kind="stable")
 
@@ -184,7 +178,6 @@ class Ascending(Tensor):
     KNOWN: ClassVar[tuple[str, ...]] = (*FLOATS, *WHOLE[:-1])
 
     def values(self, words: np.random.Philox) -> NDArray[Any]:
-        """Returns numbers in order."""
         return np.broadcast_to(np.arange(self.shape[-1]) * self.step, self.shape)
 
 
@@ -220,7 +213,6 @@ class Constant(Tensor):
     value: float = 0.0
 
     def values(self, words: np.random.Philox) -> NDArray[Any]:
-        """Returns the value."""
         return np.full(self.shape, self.value)
 
 
@@ -231,7 +223,6 @@ class Stored(Tensor):
     path: Path
 
     def values(self, words: np.random.Philox) -> NDArray[Any]:
-        """Returns the array."""
         return np.asarray(np.load(self.path, allow_pickle=False))
 
 
@@ -246,6 +237,11 @@ class Stress:
 def fan_in(*shape: int) -> Normal:
     """Returns a weight of shape (inputs, ..., outputs): N(0, 1/fan_in), all but the last dimension being inputs."""
     return Normal(shape, 1.0 / math.sqrt(math.prod(shape[:-1])))
+
+
+def nbytes(tensors: Mapping[str, Tensor]) -> int:
+    """Returns the bytes of all tensors together."""
+    return sum(tensor.nbytes for tensor in tensors.values())
 
 
 def generate(tensor: Tensor, name: str, seed: int) -> NDArray[Any]:

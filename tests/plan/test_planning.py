@@ -184,7 +184,7 @@ def test_a_glob_reaches_probes_in_a_preset_of_probes_alone() -> None:
 
 def test_a_new_probe_is_a_folder_and_nothing_else_is_edited(tmp_path: Path) -> None:
     retrace = find()["retrace"].folder
-    for name in ("spec.py", "retrace_any.py"):
+    for name in ("probe.toml", "spec.py", "retrace_any.py"):
         (tmp_path / "newcomer").mkdir(exist_ok=True)
         shutil.copy(retrace / name, tmp_path / "newcomer" / name.replace("retrace", "newcomer"))
     workloads = find([tmp_path])

@@ -64,11 +64,9 @@ class Finder(MetaPathFinder, Loader):
     missing: frozenset[str]
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """Returns a spec for a missing framework or a module of one; None for anything else."""
         return ModuleSpec(name, self, is_package=True) if name.partition(".")[0] in self.missing else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Returns the placeholder of one module."""
         return PlaceholderModule(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from suite.workloads import trees
 from suite.workloads.catalog import DIALECTS, CaseTensors, Workload, load_module
 from suite.workloads.questions.placeholders import placeholders
 from suite.workloads.specs import misspelt
-from suite.workloads.tensors import Stored, Tensor
+from suite.workloads.tensors import Stored, Tensor, nbytes
 
 SIZE = "asked"  # the one size of a question: its file's own dims
 GRADIENT = "_gradient"
@@ -35,35 +35,31 @@ SETTINGS = ("TOLERANCE", "NOT_ON", "STATIC", "GROWS")
 
 @dataclass(frozen=True, slots=True)
 class Question(Workload):
-    """A question file. `folder` is the file, `spec` what stands for a spec, `module` the loaded file."""
+    """A question file. `folder` is the file, `spec` what stands for a spec, `module` the loaded file, and `written`
+    {dialect: names of its implementations}, in the order of the file."""
 
     module: ModuleType
+    written: Mapping[str, tuple[str, ...]]
 
     def implementations(self, dialect: str) -> tuple[str, ...]:
-        """Returns the names of the functions in a dialect, in the order of the file."""
-        return tuple(name for known, name in implementations(self.module, self.folder) if known == dialect)
+        return self.written.get(dialect, ())
 
     @property
     def is_question(self) -> bool:
-        """Whether the workload is a question file."""
         return True
 
     @property
     def dialects(self) -> tuple[str, ...]:
-        """Returns the dialects of its functions, in the order of the file."""
-        return tuple(dict.fromkeys(dialect for dialect, _ in implementations(self.module, self.folder)))
+        return tuple(self.written)
 
     @property
     def unit(self) -> str:
-        """Returns what a step's items are called."""
         return "calls"
 
     def items(self, dims: Mapping[str, int]) -> int:
-        """Returns how many items one step handles."""
         return 1
 
     def arguments(self, dims: Mapping[str, int]) -> dict[str, Any]:
-        """Returns the arguments of its functions: a tree of tensors and plain values."""
         return inputs_of(self.module, self.folder, dims)
 
     def data_files(self, dims: Mapping[str, int]) -> list[Path]:
@@ -72,7 +68,7 @@ class Question(Workload):
 
     def tensors(self, dims: Mapping[str, int], pass_: str) -> CaseTensors:
         """Returns the tensors of a pass. Where gradients are taken, what they are taken of are its parameters."""
-        batch = tensors_of(inputs_of(self.module, self.folder, dims))
+        batch = tensors_of(self.arguments(dims))
         if pass_ != "gradient":
             return CaseTensors({}, {}, batch)
         named = getattr(self.module, "parameters", None)
@@ -82,15 +78,14 @@ class Question(Workload):
     def code(self, dialect: str, family: str, case: Case) -> Any:
         """Returns the code of one implementation in the form of a dialect's own file. `family` is the dialect in whose
         form the adapter takes it."""
-        tree = inputs_of(self.module, self.folder, case.dims)
-        function, name = getattr(self.module, f"{dialect}_{case.implementation}"), case.implementation
+        tree, name = self.arguments(case.dims), f"{dialect}_{case.implementation}"
         nested = any(isinstance(branch, (dict, list, tuple)) for branch in tree.values())
         plain = {key: value for key, value in tree.items() if not isinstance(value, Tensor)}
         of_inputs = partial(trees.filled, tree) if nested else (lambda named: plain | named) if plain else dict
         form = load_module(HERE / "dialects" / f"question_{family}.py")
-        further = {"gradient": getattr(self.module, f"{dialect}_{name}{GRADIENT}", None)} if family == "numpy" else {}
+        further = {"gradient": getattr(self.module, f"{name}{GRADIENT}", None)} if family == "numpy" else {}
         parameters = self.tensors(case.dims, case.pass_).parameters
-        return form.code(function, of_inputs, partial(scalar, self.module), parameters, **further)
+        return form.code(getattr(self.module, name), of_inputs, partial(scalar, self.module), parameters, **further)
 
     def unsupported(self, dialect: str, case: Case) -> str | None:
         """Returns the reason why a dialect can't run a case; None if it can."""
@@ -121,7 +116,8 @@ def load(path: Path) -> Question:
         raise UserError(f"{path} can't be loaded: {at_line(broken, path)}.") from broken
     if not callable(getattr(module, "inputs", None)):
         raise UserError(f"{path} has no function `inputs`, which returns the named inputs. See docs/how-to/ask.md.")
-    if not implementations(module, path):
+    functions = implementations(module, path)
+    if not functions:
         raise UserError(
             f"{path} has no implementation: a function whose name begins with {', '.join(f'{d}_' for d in DIALECTS)} "
             "and goes on with a name of yours, like torch_naive. See docs/how-to/ask.md."
@@ -130,11 +126,23 @@ def load(path: Path) -> Question:
         raise unknown("setting", mistyped, SETTINGS, of=str(path))
     dims = dims_of(module, path)
     tree = inputs_of(module, path, dims)
-    check_static(module, path, tree)
-    check_arguments(path, tree, {f"{dialect}_{name}" for dialect, name in implementations(module, path)})
+    for name in getattr(module, "STATIC", ()):
+        if name not in tree or tensors_of({name: tree[name]}):
+            raise UserError(f'{path}: STATIC names "{name}", which isn\'t a plain value that `inputs` returns.')
+    for function in functions:
+        check_arguments(path, tree, function)
     for dim in getattr(module, "GROWS", ()):
         if dim not in dims:
             raise unknown("dim", dim, dims, of=f"GROWS of {path}")
+    written: dict[str, tuple[str, ...]] = {}
+    for function in functions:
+        dialect, _, name = function.name.partition("_")
+        written[dialect] = (*written.get(dialect, ()), name)
+    return Question(path.stem, path, spec_of(module, path, dims, written), module, written)
+
+
+def spec_of(module: ModuleType, path: Path, dims: Mapping[str, int], written: Mapping[str, tuple[str, ...]]) -> Any:
+    """Returns what a spec says, of a question file."""
     spec = SimpleNamespace(
         TITLE=(inspect.getdoc(module) or path.stem).strip().splitlines()[0],
         SIZES={SIZE: dims},
@@ -144,45 +152,40 @@ def load(path: Path) -> Question:
         ASKED_TOLERANCE=getattr(module, "TOLERANCE", None),
         GROWS=getattr(module, "GROWS", ()),
         flops=lambda dims, pass_: None,
-        bytes_floor=lambda dims, pass_: sum(t.nbytes for t in tensors_of(inputs_of(module, path, dims)).values()),
+        bytes_floor=lambda dims, pass_: nbytes(tensors_of(inputs_of(module, path, dims))),
     )
     if hasattr(module, "canonical"):
         spec.canonical = module.canonical
-    right = getattr(module, "reference", None) or next(
-        (getattr(module, f"numpy_{name}") for dialect, name in implementations(module, path) if dialect == "numpy"),
-        None,
-    )
-    if right is not None:
+    by_numpy = (getattr(module, f"numpy_{name}") for name in written.get("numpy", ()))
+    if (right := getattr(module, "reference", None) or next(by_numpy, None)) is not None:
         spec.reference = partial(reference, module, path, right)
-    return Question(path.stem, path, spec, module)
+    return spec
 
 
-def implementations(module: ModuleType, path: Path) -> list[tuple[str, str]]:
-    """Returns (dialect, name) of each implementation, in the order of the file."""
-    # By the file's text: a decorated function is something else in each environment.
-    defined = [s.name for s in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(s, ast.FunctionDef)]
-    named = [name.partition("_") for name in defined if hasattr(module, name)]
-    return [
-        (dialect, rest) for dialect, _, rest in named if dialect in DIALECTS and rest and not rest.endswith(GRADIENT)
-    ]
-
-
-def check_arguments(path: Path, tree: Mapping[str, Any], named: Collection[str]) -> None:
-    """Raises UserError, with its line, for one of the implementations `named` that doesn't take the arguments that
-    `inputs` returns."""
+def implementations(module: ModuleType, path: Path) -> list[ast.FunctionDef]:
+    """Returns the implementations, in the order of the file: by its text, because a decorated function is something
+    else in each environment."""
+    found = []
     for function in ast.parse(path.read_text(encoding="utf-8")).body:
-        if not isinstance(function, ast.FunctionDef) or function.name not in named:
-            continue
-        takes = function.args
-        names = [it.arg for it in (*takes.posonlyargs, *takes.args, *takes.kwonlyargs)]
-        required = names[: len(takes.posonlyargs + takes.args) - len(takes.defaults)]
-        lacking = [name for name in tree if name not in names] if takes.kwarg is None else []
-        if lacking or (unknown_ := [name for name in required if name not in tree]):
-            wrong = f"doesn't take {lacking[0]}" if lacking else f"takes {unknown_[0]}, which isn't one of them"
-            raise UserError(
-                f"{path}, line {function.lineno}: a function takes all that `inputs` returns, by name "
-                f"({', '.join(tree)}); {function.name} {wrong}."
-            )
+        if isinstance(function, ast.FunctionDef) and hasattr(module, function.name):
+            dialect, _, name = function.name.partition("_")
+            if dialect in DIALECTS and name and not name.endswith(GRADIENT):
+                found.append(function)
+    return found
+
+
+def check_arguments(path: Path, tree: Mapping[str, Any], function: ast.FunctionDef) -> None:
+    """Raises UserError, with its line, for an implementation that doesn't take the arguments that `inputs` returns."""
+    takes = function.args
+    names = [it.arg for it in (*takes.posonlyargs, *takes.args, *takes.kwonlyargs)]
+    required = names[: len(takes.posonlyargs + takes.args) - len(takes.defaults)]
+    lacking = [name for name in tree if name not in names] if takes.kwarg is None else []
+    if lacking or (unknown_ := [name for name in required if name not in tree]):
+        wrong = f"doesn't take {lacking[0]}" if lacking else f"takes {unknown_[0]}, which isn't one of them"
+        raise UserError(
+            f"{path}, line {function.lineno}: a function takes all that `inputs` returns, by name "
+            f"({', '.join(tree)}); {function.name} {wrong}."
+        )
 
 
 def dims_of(module: ModuleType, path: Path) -> dict[str, int]:
@@ -213,13 +216,6 @@ def inputs_of(module: ModuleType, path: Path, dims: Mapping[str, int]) -> dict[s
     if not isinstance(tree, dict) or not tensors_of(tree):
         raise UserError(f'{path}: `inputs` returns a dict of tensors by name, like {{"x": normal(rows, columns)}}.')
     return tree
-
-
-def check_static(module: ModuleType, path: Path, tree: Mapping[str, Any]) -> None:
-    """Raises UserError for a name in STATIC that is no plain value among the inputs."""
-    for name in getattr(module, "STATIC", ()):
-        if name not in tree or tensors_of({name: tree[name]}):
-            raise UserError(f'{path}: STATIC names "{name}", which isn\'t a plain value that `inputs` returns.')
 
 
 def tensors_of(tree: Any) -> dict[str, Tensor]:

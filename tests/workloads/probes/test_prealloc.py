@@ -1,4 +1,4 @@
-"""The probe of memory taken at the start: numbers in, class out."""
+"""prealloc: the memory of a process."""
 
 from __future__ import annotations
 
@@ -7,17 +7,6 @@ import pytest
 from suite.workloads.catalog import HOME, load
 
 SPEC = load(HOME / "probes" / "prealloc").spec
-
-
-@pytest.mark.parametrize("aspect", ["default", "off"])
-@pytest.mark.parametrize(
-    ("share", "expected"),
-    [(0.75, "preallocates"), (0.97, "preallocates"), (0.05, "takes what it needs"), (0.0003, "takes what it needs")],
-)
-def test_classes(aspect: str, share: float, expected: str) -> None:
-    figures = {"share": share, "import_bytes": 2**28, "device_bytes": 2**30}
-    assert SPEC.classify(aspect, figures) == expected
-    assert expected in SPEC.CLASSES
 
 
 def test_a_process_measures_its_own_memory() -> None:

@@ -5,71 +5,18 @@ Legend: B = batch, S = T = seq, P = B*S tokens, D = width, F = hidden, N = heads
 
 import tensorflow as tf
 
+from suite.workloads.layers.layers_tf import MLP, Attention, Dense, LayerNorm
+
 EPSILON = 1e-12
-
-
-class Dense(tf.Module):
-    def __init__(self, inputs, outputs, name):
-        super().__init__()
-        self.weight = tf.Variable(tf.zeros([inputs, outputs]), name=f"{name}.weight")
-        self.bias = tf.Variable(tf.zeros([outputs]), name=f"{name}.bias")
-
-    def __call__(self, x):
-        return tf.nn.bias_add(tf.matmul(x, self.weight), self.bias)
-
-
-class LayerNorm(tf.Module):
-    def __init__(self, width, name):
-        super().__init__()
-        self.weight = tf.Variable(tf.ones([width]), name=f"{name}.weight")
-        self.bias = tf.Variable(tf.zeros([width]), name=f"{name}.bias")
-
-    def __call__(self, x):
-        mean, variance = tf.nn.moments(x, axes=[-1], keepdims=True)
-        return (x - mean) * tf.math.rsqrt(variance + EPSILON) * self.weight + self.bias
-
-
-class Attention(tf.Module):
-    def __init__(self, batch, seq, heads, width, name):
-        super().__init__()
-        self.split = [batch, seq, heads, width // heads]
-        self.query = Dense(width, width, name=f"{name}.query")
-        self.key = Dense(width, width, name=f"{name}.key")
-        self.value = Dense(width, width, name=f"{name}.value")
-        self.out = Dense(width, width, name=f"{name}.out")
-
-    def heads_of(self, x_PD):
-        x_BSNH = tf.reshape(x_PD, self.split)
-        return tf.transpose(x_BSNH, [0, 2, 1, 3])
-
-    def __call__(self, x_PD):
-        B, S, N, H = self.split
-        q_BNSH = self.heads_of(self.query(x_PD))
-        k_BNSH = self.heads_of(self.key(x_PD))
-        v_BNSH = self.heads_of(self.value(x_PD))
-        p_BNST = tf.nn.softmax(tf.matmul(q_BNSH * H**-0.5, k_BNSH, transpose_b=True))
-        o_BSNH = tf.transpose(tf.matmul(p_BNST, v_BNSH), [0, 2, 1, 3])
-        return self.out(tf.reshape(o_BSNH, [B * S, N * H]))
-
-
-class MLP(tf.Module):
-    def __init__(self, width, hidden, name):
-        super().__init__()
-        self.up = Dense(width, hidden, name=f"{name}.up")
-        self.down = Dense(hidden, width, name=f"{name}.down")
-
-    def __call__(self, x_PD):
-        h_PF = tf.nn.gelu(self.up(x_PD))
-        return self.down(h_PF)
 
 
 class Block(tf.Module):
     def __init__(self, batch, seq, heads, width, hidden, name):
         super().__init__()
         self.attention = Attention(batch, seq, heads, width, name=f"{name}.attention")
-        self.attention_norm = LayerNorm(width, name=f"{name}.attention_norm")
-        self.mlp = MLP(width, hidden, name=f"{name}.mlp")
-        self.mlp_norm = LayerNorm(width, name=f"{name}.mlp_norm")
+        self.attention_norm = LayerNorm(width, EPSILON, name=f"{name}.attention_norm")
+        self.mlp = MLP(width, hidden, approximate=False, name=f"{name}.mlp")
+        self.mlp_norm = LayerNorm(width, EPSILON, name=f"{name}.mlp_norm")
 
     def __call__(self, x_PD):
         x_PD = self.attention_norm(x_PD + self.attention(x_PD))
@@ -82,7 +29,7 @@ class Head(tf.Module):
     def __init__(self, width, vocab, name):
         super().__init__()
         self.dense = Dense(width, width, name=f"{name}.dense")
-        self.norm = LayerNorm(width, name=f"{name}.norm")
+        self.norm = LayerNorm(width, EPSILON, name=f"{name}.norm")
         self.bias = tf.Variable(tf.zeros([vocab]), name=f"{name}.bias")
 
     def __call__(self, x_PD, table_VD):
@@ -97,7 +44,7 @@ class Model(tf.Module):
         self.tokens = tf.Variable(tf.zeros([vocab, width]), name="tokens.weight")
         self.positions = tf.Variable(tf.zeros([positions, width]), name="positions.weight")
         self.types = tf.Variable(tf.zeros([types, width]), name="types.weight")
-        self.embedding_norm = LayerNorm(width, name="embedding_norm")
+        self.embedding_norm = LayerNorm(width, EPSILON, name="embedding_norm")
         self.blocks = [Block(batch, seq, heads, width, hidden, name=f"blocks.{i}") for i in range(layers)]
         self.head = Head(width, vocab, name="head")
 

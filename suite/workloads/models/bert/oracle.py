@@ -8,15 +8,16 @@ from typing import Any
 import torch  # type: ignore[import-not-found]
 from transformers import BertConfig, BertForMaskedLM  # type: ignore[import-not-found]
 
-DENSE = {
+PARTS = {  # of a block
     "attention.query": "attention.self.query",
     "attention.key": "attention.self.key",
     "attention.value": "attention.self.value",
     "attention.out": "attention.output.dense",
     "mlp.up": "intermediate.dense",
     "mlp.down": "output.dense",
+    "attention_norm": "attention.output.LayerNorm",
+    "mlp_norm": "output.LayerNorm",
 }
-NORMS = {"attention_norm": "attention.output.LayerNorm", "mlp_norm": "output.LayerNorm"}
 
 
 def build(dims: Mapping[str, int]) -> Any:
@@ -40,36 +41,22 @@ def build(dims: Mapping[str, int]) -> Any:
     return BertForMaskedLM(config)
 
 
-def names(dims: Mapping[str, int]) -> dict[str, tuple[str, str]]:
-    """Maps our name to (their name, what turns their layout into ours: `same` or `transpose`)."""
+def names(dims: Mapping[str, int]) -> dict[str, str]:
+    """{our module or tensor: theirs}."""
     table = {
-        "tokens.weight": ("bert.embeddings.word_embeddings.weight", "same"),
-        "positions.weight": ("bert.embeddings.position_embeddings.weight", "same"),
-        "types.weight": ("bert.embeddings.token_type_embeddings.weight", "same"),
-        **norm("embedding_norm", "bert.embeddings.LayerNorm"),
+        "tokens": "bert.embeddings.word_embeddings",
+        "positions": "bert.embeddings.position_embeddings",
+        "types": "bert.embeddings.token_type_embeddings",
+        "embedding_norm": "bert.embeddings.LayerNorm",
+        "head": "cls.predictions",
+        "head.dense": "cls.predictions.transform.dense",
+        "head.norm": "cls.predictions.transform.LayerNorm",
     }
     for layer in range(dims["layers"]):
-        ours, theirs = f"blocks.{layer}", f"bert.encoder.layer.{layer}"
-        for name, other in DENSE.items():
-            table |= dense(f"{ours}.{name}", f"{theirs}.{other}")
-        for name, other in NORMS.items():
-            table |= norm(f"{ours}.{name}", f"{theirs}.{other}")
-    table |= dense("head.dense", "cls.predictions.transform.dense")
-    table |= norm("head.norm", "cls.predictions.transform.LayerNorm")
-    return table | {"head.bias": ("cls.predictions.bias", "same")}
-
-
-def dense(ours: str, theirs: str) -> dict[str, tuple[str, str]]:
-    """Maps weight and bias of one nn.Linear, as `names` does."""
-    return {f"{ours}.weight": (f"{theirs}.weight", "transpose"), f"{ours}.bias": (f"{theirs}.bias", "same")}
-
-
-def norm(ours: str, theirs: str) -> dict[str, tuple[str, str]]:
-    """Maps weight and bias of one nn.LayerNorm, as `names` does."""
-    return {f"{ours}.{part}": (f"{theirs}.{part}", "same") for part in ("weight", "bias")}
+        table |= {f"blocks.{layer}.{ours}": f"bert.encoder.layer.{layer}.{theirs}" for ours, theirs in PARTS.items()}
+    return table
 
 
 def logits(model: Any, tokens: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
-    """Returns the logits (B, S, V)."""
     result: torch.Tensor = model(input_ids=tokens.long(), token_type_ids=types.long()).logits
     return result

@@ -11,57 +11,18 @@ Legend: B = batch, S = T = seq, D = width, F = hidden, N = heads, H = D/N (width
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from suite.workloads.tensors import Integers, Normal, Stress
+from suite.workloads.layers import tables
+from suite.workloads.layers.tables import Dims, norm
+from suite.workloads.tensors import Integers, Normal, Stress, Tensor, nbytes
 
 TITLE = "BERT Base, masked language model"
-SIZES = {
-    "tiny": {
-        "batch": 2,
-        "seq": 13,
-        "layers": 2,
-        "heads": 4,
-        "width": 32,
-        "hidden": 128,
-        "vocab": 211,
-        "positions": 16,
-        "types": 2,
-    },
-    "odd": {
-        "batch": 1,
-        "seq": 7,
-        "layers": 3,
-        "heads": 3,
-        "width": 33,
-        "hidden": 77,
-        "vocab": 97,
-        "positions": 7,
-        "types": 3,
-    },
-    "small": {
-        "batch": 2,
-        "seq": 64,
-        "layers": 4,
-        "heads": 4,
-        "width": 256,
-        "hidden": 1024,
-        "vocab": 8192,
-        "positions": 128,
-        "types": 2,
-    },
-    "full": {
-        "batch": 2,
-        "seq": 64,
-        "layers": 12,
-        "heads": 12,
-        "width": 768,
-        "hidden": 3072,
-        "vocab": 30522,
-        "positions": 512,
-        "types": 2,
-    },
-}
+SIZES = tables.sizes("""
+           batch  seq  layers  heads  width  hidden  vocab  positions  types
+    tiny       2   13       2      4     32     128    211         16      2
+    odd        1    7       3      3     33      77     97          7      3
+    small      2   64       4      4    256    1024   8192        128      2
+    full       2   64      12     12    768    3072  30522        512      2
+""")
 SIZES["large"] = SIZES["full"] | {"batch": 32, "seq": 512}  # what an accelerator is bought for
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
@@ -81,15 +42,12 @@ STRESSED = {
     "head.norm.weight": Stress(3e6),
 }
 
-Dims = Mapping[str, int]
+target, items = tables.token_ids, tables.tokens
 
 
 def check(dims: Dims) -> None:
-    """Raises ValueError naming the rule that the dims break."""
-    if dims["seq"] > dims["positions"]:
-        raise ValueError(f"seq={dims['seq']} must not exceed positions={dims['positions']}")
-    if dims["width"] % dims["heads"]:
-        raise ValueError(f"width={dims['width']} must be a multiple of heads={dims['heads']}")
+    tables.check_seq(dims)
+    tables.check_multiple(dims, "width", "heads")
 
 
 def parameters(dims: Dims) -> dict[str, Normal]:
@@ -128,49 +86,26 @@ def dense(name: str, inputs: int, outputs: int, scale: float = 1.0) -> dict[str,
     return {f"{name}.weight": Normal((inputs, outputs), scale * sigma), f"{name}.bias": Normal((outputs,), sigma)}
 
 
-def norm(name: str, width: int) -> dict[str, Normal]:
-    """Scale and shift of a layer norm, off 1 and 0, so that a dropped one is caught."""
-    return {f"{name}.weight": Normal((width,), 0.1, mean=1.0), f"{name}.bias": Normal((width,), 0.1)}
-
-
-def inputs(dims: Dims) -> dict[str, Integers]:
+def inputs(dims: Dims) -> dict[str, Tensor]:
     """Token ids and segment ids, both (B, S)."""
-    shape = (dims["batch"], dims["seq"])
-    return {"tokens": Integers(shape, dims["vocab"]), "types": Integers(shape, dims["types"])}
-
-
-def target(dims: Dims) -> Integers:
-    """The right token at every position (B, S)."""
-    return Integers((dims["batch"], dims["seq"]), dims["vocab"])
+    return {"tokens": tables.token_ids(dims), "types": Integers((dims["batch"], dims["seq"]), dims["types"])}
 
 
 def flops(dims: Dims, pass_: str) -> int:
-    """A product (B S, m) @ (m, n) is 2 B S m n; Q K^T and P V are 2 B S^2 D each. Train is three times forward.
-
-    Lookups have no FLOPs. Each product has two gradients, even the first, whose input depends on the
-    embeddings.
-    """
-    b, s, d, f, v = (dims[name] for name in ("batch", "seq", "width", "hidden", "vocab"))
-    block = 2 * b * s * (4 * d * d + 2 * d * f) + 4 * b * s * s * d
-    head = 2 * b * s * (d * d + d * v)
-    forward = dims["layers"] * block + head
+    """Blocks and head. Train is three times forward: each product has two gradients, even the first, whose input
+    depends on the embeddings. Lookups have no FLOPs."""
+    head = 2 * dims["batch"] * dims["seq"] * dims["width"] * (dims["width"] + dims["vocab"])
+    forward = dims["layers"] * tables.block_flops(dims, dims["seq"]) + head
     return 3 * forward if pass_ == "train" else forward
 
 
 def bytes_floor(dims: Dims, pass_: str) -> int:
-    """Forward reads ids and weights, except unused positions, and writes logits.
-
-    Train reads ids and targets, reads and writes all weights and two moments.
-    """
-    weights = sum(tensor.nbytes for tensor in parameters(dims).values())
-    ids = sum(tensor.nbytes for tensor in inputs(dims).values())
+    """Forward reads ids and weights, except unused positions, and writes logits. Train reads ids and targets, reads and
+    writes all weights and two moments."""
+    weights = nbytes(parameters(dims))
+    ids = nbytes(inputs(dims))
     if pass_ == "train":
         return 6 * weights + ids + target(dims).nbytes
     unused = 4 * (dims["positions"] - dims["seq"]) * dims["width"]
     logits = 4 * dims["batch"] * dims["seq"] * dims["vocab"]
     return weights - unused + ids + logits
-
-
-def items(dims: Dims) -> tuple[int, str]:
-    """The tokens of a step."""
-    return dims["batch"] * dims["seq"], "tokens"

@@ -2,17 +2,9 @@
 
 import tensorflow as tf
 
+from suite.workloads.layers.layers_tf import Dense
+
 EPSILON = 1e-5
-
-
-class Dense(tf.Module):
-    def __init__(self, inputs, outputs, name):
-        super().__init__()
-        self.weight = tf.Variable(tf.zeros([inputs, outputs]), name=f"{name}.weight")
-        self.bias = tf.Variable(tf.zeros([outputs]), name=f"{name}.bias")
-
-    def __call__(self, x_PD):
-        return tf.nn.bias_add(tf.matmul(x_PD, self.weight), self.bias)
 
 
 class Norm(tf.Module):

@@ -3,6 +3,8 @@
 import torch.nn.functional as F
 from torch import nn
 
+from suite.workloads.layers.layers_torch import MLP
+
 EPSILON = 1e-5
 
 
@@ -22,23 +24,13 @@ class Attention(nn.Module):
         return self.out(o_BNTH.transpose(1, 2).reshape(B, T, D))
 
 
-class MLP(nn.Module):
-    def __init__(self, width, hidden):
-        super().__init__()
-        self.up = nn.Linear(width, hidden)
-        self.down = nn.Linear(hidden, width)
-
-    def forward(self, x_BTD):
-        return self.down(F.gelu(self.up(x_BTD), approximate="tanh"))
-
-
 class Block(nn.Module):
     def __init__(self, width, hidden, heads):
         super().__init__()
         self.norm1 = nn.LayerNorm(width, eps=EPSILON)
         self.attention = Attention(width, heads)
         self.norm2 = nn.LayerNorm(width, eps=EPSILON)
-        self.mlp = MLP(width, hidden)
+        self.mlp = MLP(width, hidden, approximate="tanh")
 
     def forward(self, x_BTD):
         x_BTD = x_BTD + self.attention(self.norm1(x_BTD))

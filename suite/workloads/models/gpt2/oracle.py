@@ -1,12 +1,19 @@
-"""Hugging Face's GPT2LMHeadModel, which computes the golden files of `gpt2` (suite/reference/make.py).
-
-Runs in the environment `oracle`.
-"""
+"""Hugging Face's GPT2LMHeadModel, which computes the golden files of `gpt2` (suite/reference/make.py). Its Conv1D keeps
+weights as (inputs, outputs), as we do."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+
+PARTS = {  # of a block
+    "norm1": "ln_1",
+    "attention.qkv": "attn.c_attn",
+    "attention.out": "attn.c_proj",
+    "norm2": "ln_2",
+    "mlp.up": "mlp.c_fc",
+    "mlp.down": "mlp.c_proj",
+}
 
 
 def build(dims: Mapping[str, int]) -> Any:
@@ -34,27 +41,13 @@ def build(dims: Mapping[str, int]) -> Any:
     )
 
 
-def names(dims: Mapping[str, int]) -> dict[str, tuple[str, str]]:
-    """Returns {our name: (their name, change of layout)}. No layout changes, so it is always `same`: their Conv1D keeps
-    weights as (inputs, outputs), as we do."""
-    table = {"tokens.weight": "transformer.wte.weight", "positions.weight": "transformer.wpe.weight"}
-    parts = {
-        "norm1": "ln_1",
-        "attention.qkv": "attn.c_attn",
-        "attention.out": "attn.c_proj",
-        "norm2": "ln_2",
-        "mlp.up": "mlp.c_fc",
-        "mlp.down": "mlp.c_proj",
-    }
+def names(dims: Mapping[str, int]) -> dict[str, str]:
+    """{our module or tensor: theirs}."""
+    table = {"tokens": "transformer.wte", "positions": "transformer.wpe", "norm": "transformer.ln_f"}
     for layer in range(dims["layers"]):
-        for ours, theirs in parts.items():
-            for kind in ("weight", "bias"):
-                table[f"blocks.{layer}.{ours}.{kind}"] = f"transformer.h.{layer}.{theirs}.{kind}"
-    for kind in ("weight", "bias"):
-        table[f"norm.{kind}"] = f"transformer.ln_f.{kind}"
-    return {ours: (theirs, "same") for ours, theirs in table.items()}
+        table |= {f"blocks.{layer}.{ours}": f"transformer.h.{layer}.{theirs}" for ours, theirs in PARTS.items()}
+    return table
 
 
 def logits(model: Any, tokens: Any) -> Any:
-    """Returns the logits (B, T, V) of token ids (B, T)."""
     return model(input_ids=tokens).logits

@@ -7,35 +7,18 @@ Legend: B = batch, T = seq, D = width, N = heads, H = D/N, F = hidden, V = vocab
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from suite.workloads.tensors import Integers, Normal, Stress, Tensor, fan_in
+from suite.workloads.layers import tables
+from suite.workloads.layers.tables import Dims, dense, norm
+from suite.workloads.tensors import Normal, Stress, Tensor, nbytes
 
 TITLE = "GPT-2 Small"
-SIZES = {
-    "tiny": {"batch": 2, "seq": 13, "layers": 2, "heads": 2, "width": 32, "hidden": 128, "vocab": 67, "positions": 16},
-    "odd": {"batch": 1, "seq": 7, "layers": 1, "heads": 3, "width": 27, "hidden": 50, "vocab": 31, "positions": 9},
-    "small": {
-        "batch": 2,
-        "seq": 64,
-        "layers": 4,
-        "heads": 4,
-        "width": 256,
-        "hidden": 1024,
-        "vocab": 8192,
-        "positions": 256,
-    },
-    "full": {
-        "batch": 2,
-        "seq": 64,
-        "layers": 12,
-        "heads": 12,
-        "width": 768,
-        "hidden": 3072,
-        "vocab": 50257,
-        "positions": 1024,
-    },
-}
+SIZES = tables.sizes("""
+           batch  seq  layers  heads  width  hidden  vocab  positions
+    tiny       2   13       2      2     32     128     67         16
+    odd        1    7       1      3     27      50     31          9
+    small      2   64       4      4    256    1024   8192        256
+    full       2   64      12     12    768    3072  50257       1024
+""")
 SIZES["large"] = SIZES["full"] | {"batch": 8, "seq": 1024}  # what an accelerator is bought for
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
@@ -51,21 +34,18 @@ STRESSED = {
     "norm.weight": Stress(1e3),
 }
 
-Dims = Mapping[str, int]
+target, items = tables.token_ids, tables.tokens
 
 
 def check(dims: Dims) -> None:
-    """Raises ValueError naming the rule that the dims break."""
-    if dims["width"] % dims["heads"]:
-        raise ValueError(f"width={dims['width']} must be a multiple of heads={dims['heads']}")
-    if dims["seq"] > dims["positions"]:
-        raise ValueError(f"seq={dims['seq']} must not exceed positions={dims['positions']}")
+    tables.check_multiple(dims, "width", "heads")
+    tables.check_seq(dims)
 
 
-def parameters(dims: Dims) -> dict[str, Tensor]:
+def parameters(dims: Dims) -> dict[str, Normal]:
     """In order of use. `qkv` has the columns of Q, then K, then V. The token embedding is also the head."""
     d, f = dims["width"], dims["hidden"]
-    tensors: dict[str, Tensor] = {
+    tensors = {
         "tokens.weight": Normal((dims["vocab"], d), d**-0.5),  # tied: logits have about unit variance
         "positions.weight": Normal((dims["positions"], d), d**-0.5),
     }
@@ -78,46 +58,24 @@ def parameters(dims: Dims) -> dict[str, Tensor]:
     return tensors | norm("norm", d)
 
 
-def dense(name: str, inputs: int, outputs: int) -> dict[str, Tensor]:
-    """A weight (inputs, outputs) and a bias that isn't zero, so that a dropped one is caught."""
-    return {f"{name}.weight": fan_in(inputs, outputs), f"{name}.bias": Normal((outputs,), inputs**-0.5)}
-
-
-def norm(name: str, width: int) -> dict[str, Tensor]:
-    """A layer norm's scale, near 1, and shift."""
-    return {f"{name}.weight": Normal((width,), 0.1, mean=1.0), f"{name}.bias": Normal((width,), 0.1)}
-
-
 def inputs(dims: Dims) -> dict[str, Tensor]:
     """Token ids (B, T)."""
-    return {"tokens": Integers((dims["batch"], dims["seq"]), dims["vocab"])}
-
-
-def target(dims: Dims) -> Tensor:
-    """The token after each position (B, T). It is given also for the last position, so nothing is cut off."""
-    return Integers((dims["batch"], dims["seq"]), dims["vocab"])
+    return {"tokens": tables.token_ids(dims)}
 
 
 def flops(dims: Dims, pass_: str) -> int:
-    """A layer's products with weights are 2 B T (4 D^2 + 2 D F), its attention 4 B T^2 D; the head is 2 B T D V. Train
-    is three times that."""
-    b, t, d, f = dims["batch"], dims["seq"], dims["width"], dims["hidden"]
-    block = 2 * b * t * (3 * d * d + d * d + 2 * d * f) + 4 * b * t * t * d
-    forward = dims["layers"] * block + 2 * b * t * d * dims["vocab"]
+    """Blocks and head. Train is three times forward."""
+    head = 2 * dims["batch"] * dims["seq"] * dims["width"] * dims["vocab"]
+    forward = dims["layers"] * tables.block_flops(dims, dims["seq"]) + head
     return 3 * forward if pass_ == "train" else forward
 
 
 def bytes_floor(dims: Dims, pass_: str) -> int:
     """Forward reads the weights, of the positions only those of the sequence, and writes the logits. Train reads and
     writes weights and two moments: weight decay moves positions that no token has, too."""
-    weights = sum(tensor.nbytes for tensor in parameters(dims).values())
+    weights = nbytes(parameters(dims))
     if pass_ == "train":
         return 6 * weights
     unread = 4 * (dims["positions"] - dims["seq"]) * dims["width"]
     logits = 4 * dims["batch"] * dims["seq"] * dims["vocab"]
     return weights - unread + logits
-
-
-def items(dims: Dims) -> tuple[int, str]:
-    """The tokens of a step."""
-    return dims["batch"] * dims["seq"], "tokens"

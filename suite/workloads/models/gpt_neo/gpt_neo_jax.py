@@ -6,18 +6,9 @@ Legend: B = batch, T = seq, D = width, N = heads, H = D/N, V = vocab.
 import jax
 import jax.numpy as jnp
 
+from suite.workloads.layers.layers_jax import cross_entropy, dense, layer_norm, mlp
+
 EPSILON = 1e-5
-
-
-def dense(parameters, x):
-    return x @ parameters["weight"] + parameters["bias"]
-
-
-@jax.named_scope("layer_norm")
-def layer_norm(parameters, x_BTD):
-    centred_BTD = x_BTD - jnp.mean(x_BTD, axis=-1, keepdims=True)
-    variance_BT1 = jnp.mean(jnp.square(centred_BTD), axis=-1, keepdims=True)
-    return centred_BTD * jax.lax.rsqrt(variance_BT1 + EPSILON) * parameters["weight"] + parameters["bias"]
 
 
 def attention(parameters, x_BTD, heads, before):
@@ -37,13 +28,10 @@ def attention(parameters, x_BTD, heads, before):
     return dense(parameters["out"], o_BTNH.reshape(B, T, D))
 
 
-def mlp(parameters, x_BTD):
-    return dense(parameters["down"], jax.nn.gelu(dense(parameters["up"], x_BTD), approximate=True))
-
-
 def block(parameters, x_BTD, heads, before):
-    x_BTD = x_BTD + attention(parameters["attention"], layer_norm(parameters["norm1"], x_BTD), heads, before)
-    return x_BTD + mlp(parameters["mlp"], layer_norm(parameters["norm2"], x_BTD))
+    normed_BTD = layer_norm(parameters["norm1"], x_BTD, EPSILON)
+    x_BTD = x_BTD + attention(parameters["attention"], normed_BTD, heads, before)
+    return x_BTD + mlp(parameters["mlp"], layer_norm(parameters["norm2"], x_BTD, EPSILON), approximate=True)
 
 
 def forward(dims, parameters, tokens):
@@ -56,13 +44,10 @@ def forward(dims, parameters, tokens):
     for layer in range(dims["layers"]):
         before = local if layer % 2 else None
         x_BTD = block(parameters["blocks"][str(layer)], x_BTD, dims["heads"], before)
-    x_BTD = layer_norm(parameters["norm"], x_BTD)
+    x_BTD = layer_norm(parameters["norm"], x_BTD, EPSILON)
     # The head is the embedding again. An einsum, because op by op `.T` would copy the embedding.
     return jnp.einsum("BTD,VD->BTV", x_BTD, embedding_VD)
 
 
 def loss(dims, parameters, tokens, target):
-    logits_BTV = forward(dims, parameters, tokens).astype(jnp.float32)
-    # -log_softmax at the target alone: the other V - 1 log-probabilities are never written.
-    wanted_BT = jnp.take_along_axis(logits_BTV, target[..., None], axis=-1)[..., 0]
-    return jnp.mean(jax.nn.logsumexp(logits_BTV, axis=-1) - wanted_BT)
+    return cross_entropy(forward(dims, parameters, tokens), target)

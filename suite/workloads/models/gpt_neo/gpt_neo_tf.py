@@ -7,18 +7,9 @@ with a 2-D weight would be a broadcasting batch product.
 
 import tensorflow as tf
 
+from suite.workloads.layers.layers_tf import MLP, Dense
+
 EPSILON = 1e-5
-
-
-class Dense(tf.Module):
-    def __init__(self, inputs, outputs, name, bias=True):
-        super().__init__()
-        self.weight = tf.Variable(tf.zeros([inputs, outputs]), name=f"{name}.weight")
-        self.bias = tf.Variable(tf.zeros([outputs]), name=f"{name}.bias") if bias else None
-
-    def __call__(self, x):
-        y = tf.matmul(x, self.weight)
-        return y if self.bias is None else tf.nn.bias_add(y, self.bias)
 
 
 class LayerNorm(tf.Module):
@@ -54,23 +45,13 @@ class Attention(tf.Module):
         return self.out(tf.reshape(tf.transpose(o_BNTH, [0, 2, 1, 3]), x_PD.shape))
 
 
-class MLP(tf.Module):
-    def __init__(self, width, hidden, name):
-        super().__init__()
-        self.up = Dense(width, hidden, name=f"{name}.up")
-        self.down = Dense(hidden, width, name=f"{name}.down")
-
-    def __call__(self, x_PD):
-        return self.down(tf.nn.gelu(self.up(x_PD), approximate=True))
-
-
 class Block(tf.Module):
     def __init__(self, batch, seq, width, hidden, heads, name):
         super().__init__()
         self.norm1 = LayerNorm(width, name=f"{name}.norm1")
         self.attention = Attention(batch, seq, width, heads, name=f"{name}.attention")
         self.norm2 = LayerNorm(width, name=f"{name}.norm2")
-        self.mlp = MLP(width, hidden, name=f"{name}.mlp")
+        self.mlp = MLP(width, hidden, approximate=True, name=f"{name}.mlp")
 
     def __call__(self, x_PD, mask_TS):
         x_PD = x_PD + self.attention(self.norm1(x_PD), mask_TS)

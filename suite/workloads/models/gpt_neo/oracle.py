@@ -6,16 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 from unittest import mock
 
-# Our name of a block's part: (their name, whether it has a bias).
-PARTS = {
-    "norm1": ("ln_1", True),
-    "attention.query": ("attn.attention.q_proj", False),
-    "attention.key": ("attn.attention.k_proj", False),
-    "attention.value": ("attn.attention.v_proj", False),
-    "attention.out": ("attn.attention.out_proj", True),
-    "norm2": ("ln_2", True),
-    "mlp.up": ("mlp.c_fc", True),
-    "mlp.down": ("mlp.c_proj", True),
+PARTS = {  # of a block
+    "norm1": "ln_1",
+    "attention.query": "attn.attention.q_proj",
+    "attention.key": "attn.attention.k_proj",
+    "attention.value": "attn.attention.v_proj",
+    "attention.out": "attn.attention.out_proj",
+    "norm2": "ln_2",
+    "mlp.up": "mlp.c_fc",
+    "mlp.down": "mlp.c_proj",
 }
 
 
@@ -46,19 +45,12 @@ def build(dims: Mapping[str, int]) -> Any:
     return GPTNeoForCausalLM(config)
 
 
-def names(dims: Mapping[str, int]) -> dict[str, tuple[str, str]]:
-    """Maps our name to (their name, what turns their layout into ours: `same` or `transpose`)."""
-    table = {
-        "tokens.weight": ("transformer.wte.weight", "same"),
-        "positions.weight": ("transformer.wpe.weight", "same"),
-    }
+def names(dims: Mapping[str, int]) -> dict[str, str]:
+    """{our module or tensor: theirs}."""
+    table = {"tokens": "transformer.wte", "positions": "transformer.wpe", "norm": "transformer.ln_f"}
     for layer in range(dims["layers"]):
-        for ours, (theirs, biased) in PARTS.items():
-            block, layout = f"transformer.h.{layer}.{theirs}", "same" if ours.startswith("norm") else "transpose"
-            table[f"blocks.{layer}.{ours}.weight"] = (f"{block}.weight", layout)
-            if biased:
-                table[f"blocks.{layer}.{ours}.bias"] = (f"{block}.bias", "same")
-    return table | {f"norm.{kind}": (f"transformer.ln_f.{kind}", "same") for kind in ("weight", "bias")}
+        table |= {f"blocks.{layer}.{ours}": f"transformer.h.{layer}.{theirs}" for ours, theirs in PARTS.items()}
+    return table
 
 
 def logits(model: Any, tokens: Any) -> Any:

@@ -7,6 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from suite.workloads.layers.layers_jax import cross_entropy
+
 EPSILON = 1e-5
 ROPE_THETA, ROPE_FACTOR, LOW_TURNS, HIGH_TURNS, ORIGINAL_CONTEXT = 500000.0, 8.0, 1.0, 4.0, 8192
 
@@ -68,7 +70,4 @@ def forward(dims, parameters, tokens):
 
 
 def loss(dims, parameters, tokens, target):
-    logits_BSV = forward(dims, parameters, tokens).astype(jnp.float32)
-    # Only the target's log-probability is needed: log_softmax would write B S V of them.
-    picked_BS = jnp.take_along_axis(logits_BSV, target[..., None], axis=-1)[..., 0]
-    return jnp.mean(jax.nn.logsumexp(logits_BSV, axis=-1) - picked_BS)
+    return cross_entropy(forward(dims, parameters, tokens), target)

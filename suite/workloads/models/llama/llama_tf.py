@@ -7,6 +7,8 @@ a head, R = H/2 rotary pairs, V = vocab.
 import numpy as np
 import tensorflow as tf
 
+from suite.workloads.layers.layers_tf import Dense
+
 EPSILON = 1e-5
 ROPE_THETA, ROPE_FACTOR, LOW_TURNS, HIGH_TURNS, ORIGINAL_CONTEXT = 500000.0, 8.0, 1.0, 4.0, 8192
 
@@ -28,15 +30,6 @@ def rotate(x_BKGSH, cos_SR, sin_SR):
     return tf.concat([a_BKGSR * cos_SR - b_BKGSR * sin_SR, b_BKGSR * cos_SR + a_BKGSR * sin_SR], axis=-1)
 
 
-class Dense(tf.Module):
-    def __init__(self, inputs, outputs, name):
-        super().__init__()
-        self.weight = tf.Variable(tf.zeros([inputs, outputs]), name=f"{name}.weight")
-
-    def __call__(self, x_PD):
-        return tf.matmul(x_PD, self.weight)
-
-
 class RMSNorm(tf.Module):
     def __init__(self, width, name):
         super().__init__()
@@ -52,10 +45,10 @@ class Attention(tf.Module):
         super().__init__()
         self.shape = [batch, seq, kv_heads, heads // kv_heads, width // heads]
         kv_width = kv_heads * (width // heads)
-        self.query = Dense(width, width, name=f"{name}.query")
-        self.key = Dense(width, kv_width, name=f"{name}.key")
-        self.value = Dense(width, kv_width, name=f"{name}.value")
-        self.out = Dense(width, width, name=f"{name}.out")
+        self.query = Dense(width, width, name=f"{name}.query", bias=False)
+        self.key = Dense(width, kv_width, name=f"{name}.key", bias=False)
+        self.value = Dense(width, kv_width, name=f"{name}.value", bias=False)
+        self.out = Dense(width, width, name=f"{name}.out", bias=False)
 
     def __call__(self, x_PD, tables, mask_ST):
         B, S, K, G, H = self.shape
@@ -74,9 +67,9 @@ class Attention(tf.Module):
 class MLP(tf.Module):
     def __init__(self, width, hidden, name):
         super().__init__()
-        self.gate = Dense(width, hidden, name=f"{name}.gate")
-        self.up = Dense(width, hidden, name=f"{name}.up")
-        self.down = Dense(hidden, width, name=f"{name}.down")
+        self.gate = Dense(width, hidden, name=f"{name}.gate", bias=False)
+        self.up = Dense(width, hidden, name=f"{name}.up", bias=False)
+        self.down = Dense(hidden, width, name=f"{name}.down", bias=False)
 
     def __call__(self, x_PD):
         return self.down(tf.nn.silu(self.gate(x_PD)) * self.up(x_PD))
@@ -106,7 +99,7 @@ class Model(tf.Module):
             Block(batch, seq, width, heads, kv_heads, hidden, name=f"blocks.{layer}") for layer in range(layers)
         ]
         self.norm = RMSNorm(width, name="norm")
-        self.head = Dense(width, vocab, name="head")
+        self.head = Dense(width, vocab, name="head", bias=False)
 
     def __call__(self, tokens):
         B, S, D = self.shape

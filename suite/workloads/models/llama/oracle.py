@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-PARTS = {
+PARTS = {  # of a block
     "attention_norm": "input_layernorm",
     "attention.query": "self_attn.q_proj",
     "attention.key": "self_attn.k_proj",
@@ -15,7 +15,7 @@ PARTS = {
     "mlp.gate": "mlp.gate_proj",
     "mlp.up": "mlp.up_proj",
     "mlp.down": "mlp.down_proj",
-}  # {our name: their name} of a block's parts
+}
 
 
 def build(dims: Mapping[str, int]) -> Any:
@@ -53,18 +53,13 @@ def build(dims: Mapping[str, int]) -> Any:
     )
 
 
-def names(dims: Mapping[str, int]) -> dict[str, tuple[str, str]]:
-    """Maps our name to (their name, what turns their layout into ours: `same` or `transpose`)."""
-    table = {"tokens.weight": ("model.embed_tokens.weight", "same")}
+def names(dims: Mapping[str, int]) -> dict[str, str]:
+    """{our module or tensor: theirs}."""
+    table = {"tokens": "model.embed_tokens", "norm": "model.norm", "head": "lm_head"}
     for layer in range(dims["layers"]):
-        for ours, theirs in PARTS.items():
-            layout = "same" if ours.endswith("norm") else "transpose"
-            table[f"blocks.{layer}.{ours}.weight"] = (f"model.layers.{layer}.{theirs}.weight", layout)
-    table["norm.weight"] = ("model.norm.weight", "same")
-    table["head.weight"] = ("lm_head.weight", "transpose")
+        table |= {f"blocks.{layer}.{ours}": f"model.layers.{layer}.{theirs}" for ours, theirs in PARTS.items()}
     return table
 
 
 def logits(model: Any, tokens: Any) -> Any:
-    """Returns the logits (B, S, V) of token ids (B, S)."""
     return model(input_ids=tokens).logits

@@ -11,69 +11,20 @@ Legend: B = batch, S = seq, D = width, N = heads, K = kv_heads, H = D/N (width o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from suite.workloads.tensors import Integers, Normal, Stress, Tensor, fan_in
+from suite.workloads.layers import tables
+from suite.workloads.layers.tables import Dims
+from suite.workloads.tensors import Normal, Stress, Tensor, fan_in, nbytes
 
 TITLE = "Llama 3.1 8B"
-SIZES = {
-    "tiny": {
-        "batch": 2,
-        "seq": 13,
-        "layers": 2,
-        "heads": 4,
-        "kv_heads": 2,
-        "width": 64,
-        "hidden": 56,
-        "vocab": 97,
-        "positions": 32,
-    },
-    "odd": {
-        "batch": 1,
-        "seq": 7,
-        "layers": 1,
-        "heads": 3,
-        "kv_heads": 1,
-        "width": 30,
-        "hidden": 41,
-        "vocab": 53,
-        "positions": 11,
-    },
-    "small": {
-        "batch": 2,
-        "seq": 64,
-        "layers": 4,
-        "heads": 8,
-        "kv_heads": 2,
-        "width": 256,
-        "hidden": 896,
-        "vocab": 4096,
-        "positions": 256,
-    },
-    # One published block, with a small vocabulary. The oracle takes 9 GB; at `full` it would take 257.
-    "blocks": {
-        "batch": 1,
-        "seq": 512,
-        "layers": 1,
-        "heads": 32,
-        "kv_heads": 8,
-        "width": 4096,
-        "hidden": 14336,
-        "vocab": 8192,
-        "positions": 131072,
-    },
-    "full": {
-        "batch": 2,
-        "seq": 64,
-        "layers": 32,
-        "heads": 32,
-        "kv_heads": 8,
-        "width": 4096,
-        "hidden": 14336,
-        "vocab": 128256,
-        "positions": 131072,
-    },
-}
+# `blocks`: one published block, with a small vocabulary. The oracle takes 9 GB; at `full` it would take 257.
+SIZES = tables.sizes("""
+            batch  seq  layers  heads  kv_heads  width  hidden   vocab  positions
+    tiny        2   13       2      4         2     64      56      97         32
+    odd         1    7       1      3         1     30      41      53         11
+    small       2   64       4      8         2    256     896    4096        256
+    blocks      1  512       1     32         8   4096   14336    8192     131072
+    full        2   64      32     32         8   4096   14336  128256     131072
+""")
 SIZES["large"] = SIZES["full"] | {"batch": 1, "seq": 2048}  # what an accelerator is bought for
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
@@ -97,27 +48,22 @@ STRESSED = {
     "head.weight": Stress(100.0),
 }
 
-Dims = Mapping[str, int]
+target, items = tables.token_ids, tables.tokens
 
 
 def check(dims: Dims) -> None:
-    """Raises ValueError naming the rule that the dims break."""
-    width, heads, kv_heads = dims["width"], dims["heads"], dims["kv_heads"]
-    if dims["seq"] > dims["positions"]:
-        raise ValueError(f"seq={dims['seq']} must not exceed positions={dims['positions']}")
-    if width % heads:
-        raise ValueError(f"width={width} must be a multiple of heads={heads}")
-    if heads % kv_heads:
-        raise ValueError(f"heads={heads} must be a multiple of kv_heads={kv_heads}")
-    if width // heads % 2:
-        raise ValueError(f"width / heads = {width // heads} must be even: rotary positions turn pairs")
+    tables.check_seq(dims)
+    tables.check_multiple(dims, "width", "heads")
+    tables.check_multiple(dims, "heads", "kv_heads")
+    if dims["width"] // dims["heads"] % 2:
+        raise ValueError(f"width / heads = {dims['width'] // dims['heads']} must be even: rotary positions turn pairs")
 
 
-def parameters(dims: Dims) -> dict[str, Tensor]:
+def parameters(dims: Dims) -> dict[str, Normal]:
     """In order of use. Head n reads the keys and values of head n // (N/K)."""
     d, f, kv = dims["width"], dims["hidden"], dims["kv_heads"] * dims["width"] // dims["heads"]
     scale = Normal((d,), 0.1, mean=1.0)
-    tensors: dict[str, Tensor] = {"tokens.weight": Normal((dims["vocab"], d), d**-0.5)}
+    tensors = {"tokens.weight": Normal((dims["vocab"], d), d**-0.5)}
     for layer in range(dims["layers"]):
         block = f"blocks.{layer}"
         tensors |= {
@@ -136,19 +82,12 @@ def parameters(dims: Dims) -> dict[str, Tensor]:
 
 def inputs(dims: Dims) -> dict[str, Tensor]:
     """Token ids (B, S)."""
-    return {"tokens": Integers((dims["batch"], dims["seq"]), dims["vocab"])}
-
-
-def target(dims: Dims) -> Tensor:
-    """The token after each position (B, S)."""
-    return Integers((dims["batch"], dims["seq"]), dims["vocab"])
+    return {"tokens": tables.token_ids(dims)}
 
 
 def flops(dims: Dims, pass_: str) -> int:
-    """Two for each token and each weight except the embedding's; 2 B S^2 D for each of attention's two products.
-
-    Train is three times forward: the first block's input comes from the embedding, so every product has two gradients.
-    """
+    """Two for each token and each weight except the embedding's; 2 B S^2 D for each of attention's two products. Train
+    is three times forward: the first block's input comes from the embedding, so every product has two gradients."""
     b, s, d, f = dims["batch"], dims["seq"], dims["width"], dims["hidden"]
     kv = dims["kv_heads"] * d // dims["heads"]
     weights = dims["layers"] * (2 * d * d + 2 * d * kv + 3 * d * f) + d * dims["vocab"]
@@ -158,16 +97,9 @@ def flops(dims: Dims, pass_: str) -> int:
 
 def bytes_floor(dims: Dims, pass_: str) -> int:
     """Forward reads the weights, but of the embedding only a row for each token, and writes the logits. Train reads and
-    writes all weights, the whole embedding among them, and two moments.
-    """
-    tensors = parameters(dims)
-    tokens, weights = dims["batch"] * dims["seq"], sum(tensor.nbytes for tensor in tensors.values())
+    writes all weights, the whole embedding among them, and two moments."""
+    tensors, tokens = parameters(dims), dims["batch"] * dims["seq"]
     if pass_ == "train":
-        return 6 * weights
+        return 6 * nbytes(tensors)
     rows = 4 * min(tokens, dims["vocab"]) * dims["width"]
-    return weights - tensors["tokens.weight"].nbytes + rows + 4 * tokens * dims["vocab"]
-
-
-def items(dims: Dims) -> tuple[int, str]:
-    """The tokens of a step."""
-    return dims["batch"] * dims["seq"], "tokens"
+    return nbytes(tensors) - tensors["tokens.weight"].nbytes + rows + 4 * tokens * dims["vocab"]

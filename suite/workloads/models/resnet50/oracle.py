@@ -30,26 +30,19 @@ def build(dims: Mapping[str, int]) -> Any:
     )
 
 
-def names(dims: Mapping[str, int]) -> dict[str, tuple[str, str]]:
-    """Maps our name to (their name, what turns their layout into ours: `conv`, `same` or `transpose`), also for
-    running statistics."""
+def names(dims: Mapping[str, int]) -> dict[str, str]:
+    """{our module or tensor: theirs}."""
     places = {"stem": "resnet.embedder.embedder"}
     for stage in (1, 2, 3, 4):
         for block in range(dims[f"blocks{stage}"]):
-            bottleneck = f"resnet.encoder.stages.{stage - 1}.layers.{block}"
             for ours, theirs in LAYERS.items():
                 if ours != "shortcut" or block == 0:
+                    bottleneck = f"resnet.encoder.stages.{stage - 1}.layers.{block}"
                     places[f"stage{stage}.{block}.{ours}"] = f"{bottleneck}.{theirs}"
-    table: dict[str, tuple[str, str]] = {}
-    for ours, theirs in places.items():
-        table[f"{ours}.conv.weight"] = (f"{theirs}.convolution.weight", "conv")
-        for leaf in ("weight", "bias", "running_mean", "running_var"):
-            table[f"{ours}.norm.{leaf}"] = (f"{theirs}.normalization.{leaf}", "same")
-    table["classifier.weight"] = ("classifier.1.weight", "transpose")
-    table["classifier.bias"] = ("classifier.1.bias", "same")
-    return table
+    parts = {"conv": "convolution", "norm": "normalization"}
+    table = {f"{ours}.{part}": f"{theirs}.{parts[part]}" for ours, theirs in places.items() for part in parts}
+    return table | {"classifier": "classifier.1"}
 
 
 def logits(model: Any, image: Any) -> Any:
-    """Returns the logits (B, classes) of images (B, rows, columns, 3)."""
     return model(pixel_values=image.permute(0, 3, 1, 2)).logits

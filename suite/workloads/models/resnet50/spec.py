@@ -13,47 +13,22 @@ Stage n (1 to 4) has `blocks{n}` bottlenecks, which narrow to 2^(n-1) W channels
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from suite.workloads.tensors import Integers, Normal, Stress, Tensor, fan_in
+from suite.workloads.layers.tables import Dims, dense, sizes
+from suite.workloads.tensors import Integers, Normal, Stress, fan_in, nbytes
 
 TITLE = "ResNet-50 v1.5"
-SIZES = {
-    # `tiny` and `odd` have maps with even and with odd sides: TensorFlow's "SAME" pads the even ones differently. Their
-    # image sizes were chosen so that no activation is so near zero that rounding changes its sign (see `parameters`).
-    "tiny": {
-        "batch": 2,
-        "image": 70,
-        "classes": 10,
-        "width": 4,
-        "blocks1": 2,
-        "blocks2": 1,
-        "blocks3": 1,
-        "blocks4": 1,
-    },
-    "odd": {"batch": 1, "image": 83, "classes": 7, "width": 7, "blocks1": 1, "blocks2": 2, "blocks3": 1, "blocks4": 1},
-    "small": {
-        "batch": 2,
-        "image": 112,
-        "classes": 100,
-        "width": 32,
-        "blocks1": 2,
-        "blocks2": 2,
-        "blocks3": 2,
-        "blocks4": 2,
-    },
-    "full": {
-        "batch": 2,
-        "image": 224,
-        "classes": 1000,
-        "width": 64,
-        "blocks1": 3,
-        "blocks2": 4,
-        "blocks3": 6,
-        "blocks4": 3,
-    },
-}
+# `tiny` and `odd` have maps with even and with odd sides: TensorFlow's "SAME" pads the even ones differently. Their
+# image sizes were chosen so that no activation is so near zero that rounding changes its sign (see `parameters`).
+SIZES = sizes("""
+           batch  image  classes  width  blocks1  blocks2  blocks3  blocks4
+    tiny       2     70       10      4        2        1        1        1
+    odd        1     83        7      7        1        2        1        1
+    small      2    112      100     32        2        2        2        2
+    full       2    224     1000     64        3        4        6        3
+""")
 SIZES["large"] = SIZES["full"] | {"batch": 256}  # what an accelerator is bought for
 PASSES = ("forward", "train")
 OPTIMIZER = "sgd"
@@ -77,8 +52,6 @@ STRESSED = {
     "stage*.spatial.norm.bias": Stress(shift=300.0),
     "classifier.weight": Stress(100.0),
 }
-
-Dims = Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +101,6 @@ def convolutions(dims: Dims) -> Iterator[Convolution]:
 
 
 def check(dims: Dims) -> None:
-    """Raises ValueError naming the rule that the dims break."""
     values = dims["batch"] * min(convolution.side_out for convolution in convolutions(dims)) ** 2
     if values < 2:
         raise ValueError(
@@ -137,7 +109,7 @@ def check(dims: Dims) -> None:
         )
 
 
-def parameters(dims: Dims) -> dict[str, Tensor]:
+def parameters(dims: Dims) -> dict[str, Normal]:
     """In order of use. Kernels are (rows, columns, inputs, outputs).
 
     The last scale of a bottleneck is near 0, as at the start of a published training (Goyal et al. 2017,
@@ -145,7 +117,7 @@ def parameters(dims: Dims) -> dict[str, Tensor]:
     activations whose sign rounding changes: at `full` float32 gradients had errors of 2e-2 in every implementation,
     and now have 1e-3.
     """
-    tensors: dict[str, Tensor] = {}
+    tensors: dict[str, Normal] = {}
     for convolution in convolutions(dims):
         scale = 0.0 if convolution.name.endswith(".expand") else 1.0
         tensors[f"{convolution.name}.conv.weight"] = fan_in(
@@ -153,27 +125,24 @@ def parameters(dims: Dims) -> dict[str, Tensor]:
         )
         tensors[f"{convolution.name}.norm.weight"] = Normal((convolution.outputs,), 0.1, mean=scale)
         tensors[f"{convolution.name}.norm.bias"] = Normal((convolution.outputs,), 0.1)
-    features = 8 * EXPANSION * dims["width"]
-    tensors["classifier.weight"] = fan_in(features, dims["classes"])
-    tensors["classifier.bias"] = Normal((dims["classes"],), features**-0.5)
-    return tensors
+    return tensors | dense("classifier", 8 * EXPANSION * dims["width"], dims["classes"])
 
 
-def buffers(dims: Dims) -> dict[str, Tensor]:
+def buffers(dims: Dims) -> dict[str, Normal]:
     """Running statistics of every batch norm. No variance is near zero: these normal values end at 5.5 sigma."""
-    tensors: dict[str, Tensor] = {}
+    tensors: dict[str, Normal] = {}
     for convolution in convolutions(dims):
         tensors[f"{convolution.name}.norm.running_mean"] = Normal((convolution.outputs,), 0.1)
         tensors[f"{convolution.name}.norm.running_var"] = Normal((convolution.outputs,), 0.1, mean=1.0)
     return tensors
 
 
-def inputs(dims: Dims) -> dict[str, Tensor]:
+def inputs(dims: Dims) -> dict[str, Normal]:
     """Images (B, I, I, 3), standardized like the pixels of a data set."""
     return {"image": Normal((dims["batch"], dims["image"], dims["image"], CHANNELS), images=True)}
 
 
-def target(dims: Dims) -> Tensor:
+def target(dims: Dims) -> Integers:
     """The class of each image (B)."""
     return Integers((dims["batch"],), dims["classes"])
 
@@ -187,16 +156,12 @@ def flops(dims: Dims, pass_: str) -> int:
 
 def bytes_floor(dims: Dims, pass_: str) -> int:
     """Forward reads images, weights and statistics, and writes logits. Train reads images, and reads and writes
-    weights, momentum and statistics.
-    """
-    weights = sum(tensor.nbytes for tensor in parameters(dims).values())
-    statistics = sum(tensor.nbytes for tensor in buffers(dims).values())
-    image = sum(tensor.nbytes for tensor in inputs(dims).values())
+    weights, momentum and statistics."""
+    weights, statistics, image = nbytes(parameters(dims)), nbytes(buffers(dims)), nbytes(inputs(dims))
     if pass_ == "train":
         return image + 4 * weights + 2 * statistics
     return image + weights + statistics + 4 * dims["batch"] * dims["classes"]
 
 
 def items(dims: Dims) -> tuple[int, str]:
-    """The images of a step."""
     return dims["batch"], "images"

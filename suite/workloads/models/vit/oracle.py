@@ -8,15 +8,16 @@ from typing import Any
 import torch  # type: ignore[import-not-found]
 from transformers import ViTConfig, ViTForImageClassification  # type: ignore[import-not-found]
 
-DENSE = {
+PARTS = {  # of a block
     "attention.query": "attention.q_proj",
     "attention.key": "attention.k_proj",
     "attention.value": "attention.v_proj",
     "attention.out": "attention.o_proj",
     "mlp.up": "mlp.fc1",
     "mlp.down": "mlp.fc2",
+    "attention_norm": "layernorm_before",
+    "mlp_norm": "layernorm_after",
 }
-NORMS = {"attention_norm": "layernorm_before", "mlp_norm": "layernorm_after"}
 
 
 def build(dims: Mapping[str, int]) -> Any:
@@ -40,34 +41,20 @@ def build(dims: Mapping[str, int]) -> Any:
     return ViTForImageClassification(config)
 
 
-def names(dims: Mapping[str, int]) -> dict[str, tuple[str, str]]:
-    """Maps our name to (their name, what turns their layout into ours: `conv`, `same` or `transpose`)."""
+def names(dims: Mapping[str, int]) -> dict[str, str]:
+    """{our module or tensor: theirs}."""
     table = {
-        "patches.weight": ("vit.embeddings.patch_embeddings.projection.weight", "conv"),
-        "patches.bias": ("vit.embeddings.patch_embeddings.projection.bias", "same"),
-        "class_token": ("vit.embeddings.cls_token", "same"),
-        "positions": ("vit.embeddings.position_embeddings", "same"),
+        "patches": "vit.embeddings.patch_embeddings.projection",
+        "class_token": "vit.embeddings.cls_token",
+        "positions": "vit.embeddings.position_embeddings",
+        "norm": "vit.layernorm",
+        "head": "classifier",
     }
     for layer in range(dims["layers"]):
-        ours, theirs = f"blocks.{layer}", f"vit.layers.{layer}"
-        for name, other in DENSE.items():
-            table |= dense(f"{ours}.{name}", f"{theirs}.{other}")
-        for name, other in NORMS.items():
-            table |= norm(f"{ours}.{name}", f"{theirs}.{other}")
-    return table | norm("norm", "vit.layernorm") | dense("head", "classifier")
-
-
-def dense(ours: str, theirs: str) -> dict[str, tuple[str, str]]:
-    """Maps weight and bias of one nn.Linear, as `names` does."""
-    return {f"{ours}.weight": (f"{theirs}.weight", "transpose"), f"{ours}.bias": (f"{theirs}.bias", "same")}
-
-
-def norm(ours: str, theirs: str) -> dict[str, tuple[str, str]]:
-    """Maps weight and bias of one nn.LayerNorm, as `names` does."""
-    return {f"{ours}.{part}": (f"{theirs}.{part}", "same") for part in ("weight", "bias")}
+        table |= {f"blocks.{layer}.{ours}": f"vit.layers.{layer}.{theirs}" for ours, theirs in PARTS.items()}
+    return table
 
 
 def logits(model: Any, image: torch.Tensor) -> torch.Tensor:
-    """Returns the logits (B, C) of images (B, I, I, 3)."""
     result: torch.Tensor = model(pixel_values=image.permute(0, 3, 1, 2)).logits
     return result

@@ -11,36 +11,19 @@ N = heads, H = D/N (width of a head), C = classes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from suite.workloads.tensors import Integers, Normal, Stress, fan_in
+from suite.workloads.layers import tables
+from suite.workloads.layers.tables import Dims, dense, norm
+from suite.workloads.tensors import Integers, Normal, Stress, fan_in, nbytes
 
 TITLE = "Vision Transformer B/16, image classification"
-SIZES = {
-    "tiny": {"batch": 2, "image": 28, "patch": 7, "layers": 2, "heads": 4, "width": 32, "hidden": 128, "classes": 11},
-    "odd": {"batch": 1, "image": 40, "patch": 8, "layers": 3, "heads": 3, "width": 33, "hidden": 77, "classes": 7},
-    # Ti/16 of Touvron et al. 2021 (arXiv:2012.12877), table 1.
-    "small": {
-        "batch": 2,
-        "image": 224,
-        "patch": 16,
-        "layers": 12,
-        "heads": 3,
-        "width": 192,
-        "hidden": 768,
-        "classes": 1000,
-    },
-    "full": {
-        "batch": 2,
-        "image": 224,
-        "patch": 16,
-        "layers": 12,
-        "heads": 12,
-        "width": 768,
-        "hidden": 3072,
-        "classes": 1000,
-    },
-}
+# `small` is Ti/16 of Touvron et al. 2021 (arXiv:2012.12877), table 1.
+SIZES = tables.sizes("""
+           batch  image  patch  layers  heads  width  hidden  classes
+    tiny       2     28      7       2      4     32     128       11
+    odd        1     40      8       3      3     33      77        7
+    small      2    224     16      12      3    192     768     1000
+    full       2    224     16      12     12    768    3072     1000
+""")
 SIZES["large"] = SIZES["full"] | {"batch": 128}  # what an accelerator is bought for
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
@@ -60,19 +43,13 @@ STRESSED = {
     "head.*": Stress(100.0),
 }
 
-Dims = Mapping[str, int]
-
 
 def check(dims: Dims) -> None:
-    """Raises ValueError naming the rule that the dims break."""
-    if dims["image"] % dims["patch"]:
-        raise ValueError(f"image={dims['image']} must be a multiple of patch={dims['patch']}")
-    if dims["width"] % dims["heads"]:
-        raise ValueError(f"width={dims['width']} must be a multiple of heads={dims['heads']}")
+    tables.check_multiple(dims, "image", "patch")
+    tables.check_multiple(dims, "width", "heads")
 
 
 def patches(dims: Dims) -> int:
-    """The number of patches in one image."""
     return (dims["image"] // dims["patch"]) ** 2
 
 
@@ -102,16 +79,6 @@ def parameters(dims: Dims) -> dict[str, Normal]:
     return tensors | norm("norm", d) | dense("head", d, dims["classes"])
 
 
-def dense(name: str, inputs: int, outputs: int) -> dict[str, Normal]:
-    """Weight and bias; the bias isn't zero, so that a dropped one is caught."""
-    return {f"{name}.weight": fan_in(inputs, outputs), f"{name}.bias": Normal((outputs,), inputs**-0.5)}
-
-
-def norm(name: str, width: int) -> dict[str, Normal]:
-    """Scale and shift of a layer norm, off 1 and 0, so that a dropped one is caught."""
-    return {f"{name}.weight": Normal((width,), 0.1, mean=1.0), f"{name}.bias": Normal((width,), 0.1)}
-
-
 def inputs(dims: Dims) -> dict[str, Normal]:
     """Images (B, I, I, channels) of unit variance, as after the usual normalisation."""
     return {"image": Normal((dims["batch"], dims["image"], dims["image"], CHANNELS), images=True)}
@@ -123,31 +90,23 @@ def target(dims: Dims) -> Integers:
 
 
 def flops(dims: Dims, pass_: str) -> int:
-    """A product (B S, m) @ (m, n) is 2 B S m n; Q K^T and P V are 2 B S^2 D each; the classifier sees one token.
-
-    The convolution's windows don't overlap and need no padding: it is the product (B h w, P P 3) @ (P P 3, D).
-    Train has two gradients for each product, but one for the convolution: the image needs none.
-    """
-    b, p, d, f = (dims[name] for name in ("batch", "patch", "width", "hidden"))
-    s = patches(dims) + 1
+    """The convolution's windows don't overlap and need no padding: it is the product (B h w, P P 3) @ (P P 3, D). The
+    classifier sees one token. Train has two gradients for each product, but one for the convolution: the image needs
+    none."""
+    b, p, d = dims["batch"], dims["patch"], dims["width"]
     convolution = 2 * b * patches(dims) * p * p * CHANNELS * d
-    block = 2 * b * s * (4 * d * d + 2 * d * f) + 4 * b * s * s * d
-    rest = dims["layers"] * block + 2 * b * d * dims["classes"]
+    rest = dims["layers"] * tables.block_flops(dims, patches(dims) + 1) + 2 * b * d * dims["classes"]
     return 2 * convolution + 3 * rest if pass_ == "train" else convolution + rest
 
 
 def bytes_floor(dims: Dims, pass_: str) -> int:
-    """Forward reads images and weights, writes logits.
-
-    Train reads images and targets, reads and writes weights and two moments.
-    """
-    weights = sum(tensor.nbytes for tensor in parameters(dims).values())
-    images = sum(tensor.nbytes for tensor in inputs(dims).values())
+    """Forward reads images and weights, writes logits. Train reads images and targets, reads and writes weights and two
+    moments."""
+    weights, images = nbytes(parameters(dims)), nbytes(inputs(dims))
     if pass_ == "train":
         return 6 * weights + images + target(dims).nbytes
     return weights + images + 4 * dims["batch"] * dims["classes"]
 
 
 def items(dims: Dims) -> tuple[int, str]:
-    """The images of a step."""
     return dims["batch"], "images"

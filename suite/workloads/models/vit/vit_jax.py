@@ -7,37 +7,14 @@ N = heads, H = D/N, C = classes.
 import jax
 import jax.numpy as jnp
 
+from suite.workloads.layers.layers_jax import attention, cross_entropy, dense, layer_norm, mlp
+
 EPSILON = 1e-12
 
 
-def dense(parameters, x):
-    return x @ parameters["weight"] + parameters["bias"]
-
-
-@jax.named_scope("layer_norm")
-def layer_norm(parameters, x):
-    centered = x - jnp.mean(x, axis=-1, keepdims=True)
-    variance = jnp.mean(jnp.square(centered), axis=-1, keepdims=True)
-    return centered * jax.lax.rsqrt(variance + EPSILON) * parameters["weight"] + parameters["bias"]
-
-
-def attention(parameters, x_BSD, heads):
-    B, S, D = x_BSD.shape
-    q_BSNH, k_BSNH, v_BSNH = (
-        dense(parameters[name], x_BSD).reshape(B, S, heads, D // heads) for name in ("query", "key", "value")
-    )
-    o_BSNH = jax.nn.dot_product_attention(q_BSNH, k_BSNH, v_BSNH)
-    return dense(parameters["out"], o_BSNH.reshape(B, S, D))
-
-
-def mlp(parameters, x_BSD):
-    x_BSF = jax.nn.gelu(dense(parameters["up"], x_BSD), approximate=False)  # by erf; the default is the tanh form
-    return dense(parameters["down"], x_BSF)
-
-
 def block(parameters, x_BSD, heads):
-    x_BSD = x_BSD + attention(parameters["attention"], layer_norm(parameters["attention_norm"], x_BSD), heads)
-    return x_BSD + mlp(parameters["mlp"], layer_norm(parameters["mlp_norm"], x_BSD))
+    x_BSD = x_BSD + attention(parameters["attention"], layer_norm(parameters["attention_norm"], x_BSD, EPSILON), heads)
+    return x_BSD + mlp(parameters["mlp"], layer_norm(parameters["mlp_norm"], x_BSD, EPSILON), approximate=False)
 
 
 def embed(parameters, image_BII3, patch):
@@ -56,12 +33,9 @@ def forward(dims, parameters, image):
     for layer in range(dims["layers"]):
         x_BSD = block(parameters["blocks"][str(layer)], x_BSD, dims["heads"])
     # The norm acts on each token separately, and only the class token is used, so only it is normalized.
-    class_BD = layer_norm(parameters["norm"], x_BSD[:, 0])
+    class_BD = layer_norm(parameters["norm"], x_BSD[:, 0], EPSILON)
     return dense(parameters["head"], class_BD)
 
 
 def loss(dims, parameters, image, target):
-    logits_BC = forward(dims, parameters, image).astype(jnp.float32)
-    # -log softmax at the target, without an array of log-probabilities.
-    right_B = jnp.take_along_axis(logits_BC, target[:, None], axis=-1)[:, 0]
-    return jnp.mean(jax.nn.logsumexp(logits_BC, axis=-1) - right_B)
+    return cross_entropy(forward(dims, parameters, image), target)

@@ -6,18 +6,10 @@ F = hidden, N = heads, H = D/N, C = classes.
 
 import tensorflow as tf
 
+from suite.workloads.layers.layers_tf import MLP, Attention, Dense, LayerNorm
+
 CHANNELS = 3
 EPSILON = 1e-12
-
-
-class Dense(tf.Module):
-    def __init__(self, inputs, outputs, name):
-        super().__init__()
-        self.weight = tf.Variable(tf.zeros([inputs, outputs]), name=f"{name}.weight")
-        self.bias = tf.Variable(tf.zeros([outputs]), name=f"{name}.bias")
-
-    def __call__(self, x):
-        return tf.nn.bias_add(tf.matmul(x, self.weight), self.bias)
 
 
 class Patches(tf.Module):
@@ -34,58 +26,13 @@ class Patches(tf.Module):
         return tf.nn.bias_add(x_BhwD, self.bias)
 
 
-class LayerNorm(tf.Module):
-    def __init__(self, width, name):
-        super().__init__()
-        self.weight = tf.Variable(tf.ones([width]), name=f"{name}.weight")
-        self.bias = tf.Variable(tf.zeros([width]), name=f"{name}.bias")
-
-    def __call__(self, x):
-        mean, variance = tf.nn.moments(x, axes=[-1], keepdims=True)
-        return (x - mean) * tf.math.rsqrt(variance + EPSILON) * self.weight + self.bias
-
-
-class Attention(tf.Module):
-    def __init__(self, batch, seq, heads, width, name):
-        super().__init__()
-        self.split = [batch, seq, heads, width // heads]
-        self.query = Dense(width, width, name=f"{name}.query")
-        self.key = Dense(width, width, name=f"{name}.key")
-        self.value = Dense(width, width, name=f"{name}.value")
-        self.out = Dense(width, width, name=f"{name}.out")
-
-    def heads_of(self, x_PD):
-        x_BSNH = tf.reshape(x_PD, self.split)
-        return tf.transpose(x_BSNH, [0, 2, 1, 3])
-
-    def __call__(self, x_PD):
-        B, S, N, H = self.split
-        q_BNSH = self.heads_of(self.query(x_PD))
-        k_BNSH = self.heads_of(self.key(x_PD))
-        v_BNSH = self.heads_of(self.value(x_PD))
-        p_BNST = tf.nn.softmax(tf.matmul(q_BNSH * H**-0.5, k_BNSH, transpose_b=True))
-        o_BSNH = tf.transpose(tf.matmul(p_BNST, v_BNSH), [0, 2, 1, 3])
-        return self.out(tf.reshape(o_BSNH, [B * S, N * H]))
-
-
-class MLP(tf.Module):
-    def __init__(self, width, hidden, name):
-        super().__init__()
-        self.up = Dense(width, hidden, name=f"{name}.up")
-        self.down = Dense(hidden, width, name=f"{name}.down")
-
-    def __call__(self, x_PD):
-        x_PF = tf.nn.gelu(self.up(x_PD))
-        return self.down(x_PF)
-
-
 class Block(tf.Module):
     def __init__(self, batch, seq, heads, width, hidden, name):
         super().__init__()
-        self.attention_norm = LayerNorm(width, name=f"{name}.attention_norm")
+        self.attention_norm = LayerNorm(width, EPSILON, name=f"{name}.attention_norm")
         self.attention = Attention(batch, seq, heads, width, name=f"{name}.attention")
-        self.mlp_norm = LayerNorm(width, name=f"{name}.mlp_norm")
-        self.mlp = MLP(width, hidden, name=f"{name}.mlp")
+        self.mlp_norm = LayerNorm(width, EPSILON, name=f"{name}.mlp_norm")
+        self.mlp = MLP(width, hidden, approximate=False, name=f"{name}.mlp")
 
     def __call__(self, x_PD):
         x_PD = x_PD + self.attention(self.attention_norm(x_PD))
@@ -101,7 +48,7 @@ class Model(tf.Module):
         self.class_token = tf.Variable(tf.zeros([1, 1, width]), name="class_token")
         self.positions = tf.Variable(tf.zeros([1, seq, width]), name="positions")
         self.blocks = [Block(batch, seq, heads, width, hidden, name=f"blocks.{i}") for i in range(layers)]
-        self.norm = LayerNorm(width, name="norm")
+        self.norm = LayerNorm(width, EPSILON, name="norm")
         self.head = Dense(width, classes, name="head")
 
     def __call__(self, image):

@@ -8,38 +8,10 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from suite.workloads.layers.layers_torch import MLP, Attention
+
 CHANNELS = 3
 EPSILON = 1e-12
-
-
-class Attention(nn.Module):
-    def __init__(self, heads, width):
-        super().__init__()
-        self.heads = heads
-        self.query = nn.Linear(width, width)
-        self.key = nn.Linear(width, width)
-        self.value = nn.Linear(width, width)
-        self.out = nn.Linear(width, width)
-
-    def forward(self, x_BSD):
-        B, S, D = x_BSD.shape
-        q_BNSH, k_BNSH, v_BNSH = (
-            project(x_BSD).view(B, S, self.heads, D // self.heads).transpose(1, 2)
-            for project in (self.query, self.key, self.value)
-        )
-        o_BNSH = F.scaled_dot_product_attention(q_BNSH, k_BNSH, v_BNSH)
-        return self.out(o_BNSH.transpose(1, 2).reshape(B, S, D))
-
-
-class MLP(nn.Module):
-    def __init__(self, width, hidden):
-        super().__init__()
-        self.up = nn.Linear(width, hidden)
-        self.down = nn.Linear(hidden, width)
-
-    def forward(self, x_BSD):
-        x_BSF = F.gelu(self.up(x_BSD))
-        return self.down(x_BSF)
 
 
 class Block(nn.Module):
@@ -48,7 +20,7 @@ class Block(nn.Module):
         self.attention_norm = nn.LayerNorm(width, EPSILON)
         self.attention = Attention(heads, width)
         self.mlp_norm = nn.LayerNorm(width, EPSILON)
-        self.mlp = MLP(width, hidden)
+        self.mlp = MLP(width, hidden, approximate="none")
 
     def forward(self, x_BSD):
         x_BSD = x_BSD + self.attention(self.attention_norm(x_BSD))

@@ -12,7 +12,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from suite.workloads.tensors import Normal, fan_in
+from suite.workloads.layers import tables
+from suite.workloads.layers.tables import Dims
+from suite.workloads.tensors import Normal, nbytes
 
 TITLE = "Feed-forward block: linear, tanh GELU, linear"
 SIZES = {
@@ -27,19 +29,13 @@ OPTIMIZER = "adamw"
 CUBIC = 0.044715
 SCALE = np.sqrt(2.0 / np.pi)
 
-Dims = Mapping[str, int]
+items = tables.tokens
 Array = NDArray[np.float64]
 
 
 def parameters(dims: Dims) -> dict[str, Normal]:
-    """Weights are (inputs, outputs). Biases aren't zero, so that a dropped bias is caught."""
     d, f = dims["width"], dims["hidden"]
-    return {
-        "up.weight": fan_in(d, f),
-        "up.bias": Normal((f,), d**-0.5),
-        "down.weight": fan_in(f, d),
-        "down.bias": Normal((d,), f**-0.5),
-    }
+    return tables.dense("up", d, f) | tables.dense("down", f, d)
 
 
 def inputs(dims: Dims) -> dict[str, Normal]:
@@ -60,14 +56,8 @@ def flops(dims: Dims, pass_: str) -> int:
 
 def bytes_floor(dims: Dims, pass_: str) -> int:
     """Forward reads X and the weights, writes Y. Train reads X, T; reads and writes weights and two moments."""
-    weights = sum(tensor.nbytes for tensor in parameters(dims).values())
-    tokens = 4 * dims["batch"] * dims["seq"] * dims["width"]
-    return 6 * weights + 2 * tokens if pass_ == "train" else weights + 2 * tokens
-
-
-def items(dims: Dims) -> tuple[int, str]:
-    """The tokens of a step."""
-    return dims["batch"] * dims["seq"], "tokens"
+    weights = nbytes(parameters(dims)) * (6 if pass_ == "train" else 1)
+    return weights + 2 * target(dims).nbytes
 
 
 def reference(dims: Dims, parameters: Mapping[str, Array], x: Array, target: Array | None = None) -> dict[str, Array]:

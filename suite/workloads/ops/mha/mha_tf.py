@@ -2,15 +2,7 @@
 
 import tensorflow as tf
 
-
-class Dense(tf.Module):
-    def __init__(self, inputs, outputs, name):
-        super().__init__()
-        self.weight = tf.Variable(tf.zeros([inputs, outputs]), name=f"{name}.weight")
-        self.bias = tf.Variable(tf.zeros([outputs]), name=f"{name}.bias")
-
-    def __call__(self, x):
-        return tf.nn.bias_add(tf.matmul(x, self.weight), self.bias)
+from suite.workloads.layers.layers_tf import Dense
 
 
 class Model(tf.Module):

@@ -12,7 +12,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from suite.workloads.tensors import Normal, Stress, fan_in
+from suite.workloads.layers import tables
+from suite.workloads.layers.tables import Dims
+from suite.workloads.tensors import Normal, Stress, nbytes
 
 TITLE = "Multi-head self-attention"
 SIZES = {
@@ -24,25 +26,18 @@ PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
 STRESSED = {"qkv.*": Stress(7.0)}  # logits get a standard deviation of 50; float32's exp overflows at 88.7
 
-Dims = Mapping[str, int]
+items = tables.tokens
 Array = NDArray[np.float64]
 
 
 def check(dims: Dims) -> None:
-    """Raises ValueError naming the rule that the dims break."""
-    if dims["width"] % dims["heads"]:
-        raise ValueError(f"width={dims['width']} must be a multiple of heads={dims['heads']}")
+    tables.check_multiple(dims, "width", "heads")
 
 
 def parameters(dims: Dims) -> dict[str, Normal]:
     """Weights are (inputs, outputs); the columns of `qkv` are Q, then K, then V, each N heads of H."""
     d = dims["width"]
-    return {
-        "qkv.weight": fan_in(d, 3 * d),
-        "qkv.bias": Normal((3 * d,), d**-0.5),
-        "out.weight": fan_in(d, d),
-        "out.bias": Normal((d,), d**-0.5),
-    }
+    return tables.dense("qkv", d, 3 * d) | tables.dense("out", d, d)
 
 
 def inputs(dims: Dims) -> dict[str, Normal]:
@@ -65,14 +60,8 @@ def flops(dims: Dims, pass_: str) -> int:
 
 def bytes_floor(dims: Dims, pass_: str) -> int:
     """Forward reads X and the weights, writes Y. Train reads X, T; reads and writes weights and two moments."""
-    weights = sum(tensor.nbytes for tensor in parameters(dims).values())
-    tokens = 4 * dims["batch"] * dims["seq"] * dims["width"]
-    return 6 * weights + 2 * tokens if pass_ == "train" else weights + 2 * tokens
-
-
-def items(dims: Dims) -> tuple[int, str]:
-    """The tokens of a step."""
-    return dims["batch"] * dims["seq"], "tokens"
+    weights = nbytes(parameters(dims)) * (6 if pass_ == "train" else 1)
+    return weights + 2 * target(dims).nbytes
 
 
 def reference(dims: Dims, parameters: Mapping[str, Array], x: Array, target: Array | None = None) -> dict[str, Array]:

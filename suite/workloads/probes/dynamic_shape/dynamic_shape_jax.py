@@ -3,10 +3,6 @@
 import jax.numpy as jnp
 
 
-def masked(x):
-    return x[x > 0].sum()
-
-
 def selected(x):
     return jnp.where(x > 0, x, 0).sum()
 
@@ -19,24 +15,16 @@ def places_in_size(x):
     return jnp.nonzero(x > 0, size=x.size, fill_value=-1)[0]
 
 
-def head(x, k):
-    return x[:k].sum()
-
-
-def squares(x):
-    return (x * x).sum()
-
-
 def squares_of_padded(x, length):  # x is padded to the greatest length, with any values
     return jnp.where(jnp.arange(x.size) < length, x * x, 0).sum()
 
 
 def run(stack, recorder):
-    observe = recorder.spec.observe
-    observe(recorder, "mask", masked)
+    spec, observe = recorder.spec, recorder.spec.observe
+    observe(recorder, "mask", spec.masked)
     observe(recorder, "where", selected)
     observe(recorder, "nonzero", places)
     observe(recorder, "size", places_in_size)
-    observe(recorder, "slice", head)
-    plain = observe(recorder, "lengths", squares)
-    observe(recorder, "remedy", squares_of_padded, given=recorder.spec.padded(stack.dims), beside=plain)
+    observe(recorder, "slice", spec.head)
+    plain = observe(recorder, "lengths", spec.squares)
+    observe(recorder, "remedy", squares_of_padded, given=spec.padded(stack.dims), beside=plain)

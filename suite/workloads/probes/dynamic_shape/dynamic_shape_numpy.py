@@ -3,10 +3,6 @@
 import numpy as np
 
 
-def masked(x):
-    return x[x > 0].sum()
-
-
 def selected(x):
     return np.where(x > 0, x, 0).sum()
 
@@ -15,20 +11,12 @@ def places(x):
     return np.nonzero(x > 0)[0]
 
 
-def head(x, k):
-    return x[:k].sum()
-
-
-def squares(x):
-    return (x * x).sum()
-
-
 def run(stack, recorder):
-    observe = recorder.spec.observe
-    observe(recorder, "mask", masked)
+    spec, observe = recorder.spec, recorder.spec.observe
+    observe(recorder, "mask", spec.masked)
     observe(recorder, "where", selected)
     observe(recorder, "nonzero", places)
     recorder.lacks("size", "np.nonzero takes no size: it counts before it allocates")
-    observe(recorder, "slice", head)
-    observe(recorder, "lengths", squares)
+    observe(recorder, "slice", spec.head)
+    observe(recorder, "lengths", spec.squares)
     recorder.lacks("remedy", "nothing is compiled, so another length costs nothing")

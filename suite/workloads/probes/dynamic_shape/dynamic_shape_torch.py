@@ -3,10 +3,6 @@
 import torch
 
 
-def masked(x):
-    return x[x > 0].sum()
-
-
 def selected(x):
     return torch.where(x > 0, x, 0).sum()
 
@@ -26,14 +22,6 @@ def places_in_size_by_jax(x):
     return call_jax(jnp.nonzero, x > 0, size=len(x), fill_value=-1)[0]
 
 
-def head(x, k):
-    return x[:k].sum()
-
-
-def squares(x):
-    return (x * x).sum()
-
-
 def dynamic(function):
     return torch.compile(function, dynamic=True)
 
@@ -44,18 +32,18 @@ def squares_of_padded(x, length):  # x is padded to the greatest length, with an
 
 
 def run(stack, recorder):
-    observe, name = recorder.spec.observe, stack.case.stack
-    observe(recorder, "mask", masked)
+    spec, observe, name = recorder.spec, recorder.spec.observe, stack.case.stack
+    observe(recorder, "mask", spec.masked)
     observe(recorder, "where", selected)
     observe(recorder, "nonzero", places)
     # torchax calls JAX's nonzero: torchax's own nonzero_static counts the places first, which a trace can't do.
     observe(recorder, "size", places_in_size_by_jax if name == "torchax_jit" else places_in_size)
-    observe(recorder, "slice", head)
-    plain = observe(recorder, "lengths", squares)
+    observe(recorder, "slice", spec.head)
+    plain = observe(recorder, "lengths", spec.squares)
     if name == "torch_eager":
         recorder.lacks("remedy", "nothing is compiled, so another length costs nothing")
     elif name == "torch_inductor":
         torch.compiler.reset()  # else the programs of the aspect before would be used
-        observe(recorder, "remedy", dynamic, dynamic(squares), recorder.spec.inputs("lengths", stack.dims), plain)
+        observe(recorder, "remedy", dynamic, dynamic(spec.squares), spec.inputs("lengths", stack.dims), plain)
     else:
-        observe(recorder, "remedy", squares_of_padded, given=recorder.spec.padded(stack.dims), beside=plain)
+        observe(recorder, "remedy", squares_of_padded, given=spec.padded(stack.dims), beside=plain)

@@ -3,20 +3,8 @@
 import numpy as np
 
 
-def total(x):
-    return x.sum()
-
-
 def larger(x, y):
     return np.maximum(x, y)
-
-
-def largest(rows):
-    return rows.max(axis=1)
-
-
-def largest_of_columns(rows):
-    return rows.max(axis=0)
 
 
 def exponential(x):
@@ -27,15 +15,7 @@ def to_int32(x):
     return x.astype(np.int32)
 
 
-FUNCTIONS = {
-    "sum": total,
-    "nan_maximum": larger,
-    "nan_max": largest,
-    "nan_max_large": largest,
-    "nan_max_columns": largest_of_columns,
-    "overflow": exponential,
-    "float_to_int": to_int32,
-}
+FUNCTIONS = {"nan_maximum": larger, "overflow": exponential, "float_to_int": to_int32}
 
 
 def run(stack, recorder):

@@ -1,7 +1,5 @@
 """JAX: on a GPU, it takes three quarters of the memory at the first operation, unless a variable prevents it."""
 
-import sys
-
 
 def first_array(target):
     import jax.numpy as jnp
@@ -10,13 +8,4 @@ def first_array(target):
 
 
 def run(stack, recorder):
-    off = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
-    stack.workload.spec.observe(stack, recorder, __file__, first_array, off, "")
-
-
-if __name__ == "__main__":
-    import json
-
-    from spec import memory_taken
-
-    print(json.dumps(memory_taken("jax", first_array, sys.argv[2])))
+    recorder.spec.observe(recorder, "jax", first_array, {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"})

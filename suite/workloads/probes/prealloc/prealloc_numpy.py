@@ -1,7 +1,5 @@
 """NumPy: memory comes from the C library, an array at a time."""
 
-import sys
-
 
 def first_array(target):
     import numpy as np
@@ -10,19 +8,5 @@ def first_array(target):
 
 
 def run(stack, recorder):
-    stack.workload.spec.observe(
-        stack,
-        recorder,
-        __file__,
-        first_array,
-        {},
-        "NumPy takes memory an array at a time; there is nothing to turn off",
-    )
-
-
-if __name__ == "__main__":
-    import json
-
-    from spec import memory_taken
-
-    print(json.dumps(memory_taken("numpy", first_array, sys.argv[2])))
+    reason = "NumPy takes memory an array at a time; there is nothing to turn off"
+    recorder.spec.observe(recorder, "numpy", first_array, {}, reason)

@@ -1,7 +1,5 @@
 """PyTorch: its memory pool grows as needed and keeps what it has; PyTorch/XLA and torchax use XLA's pool."""
 
-import sys
-
 
 def first_array(target):
     import torch
@@ -28,20 +26,10 @@ def first_array_torchax(target):
 
 WAYS = {
     "torch_xla": ("torch_xla", first_array_xla, {}, "PyTorch/XLA preallocates only on GPUs, which it has given up"),
-    "torchax_jit": ("torchax", first_array_torchax, {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}, ""),
+    "torchax_jit": ("torchax", first_array_torchax, {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}),
 }
 PLAIN = ("torch", first_array, {}, "PyTorch takes memory as tensors need it; there is nothing to turn off")
 
 
 def run(stack, recorder):
-    _, code, off, reason = WAYS.get(stack.case.stack, PLAIN)
-    stack.workload.spec.observe(stack, recorder, __file__, code, off, reason)
-
-
-if __name__ == "__main__":
-    import json
-
-    from spec import memory_taken
-
-    modules = {code.__name__: (module, code) for module, code, _, _ in (PLAIN, *WAYS.values())}
-    print(json.dumps(memory_taken(*modules[sys.argv[1]], sys.argv[2])))
+    recorder.spec.observe(recorder, *WAYS.get(stack.case.stack, PLAIN))

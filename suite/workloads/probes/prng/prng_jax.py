@@ -1,7 +1,6 @@
 """JAX: random functions take keys, which are values that nothing changes. There is no global state."""
 
 import jax
-import numpy as np
 
 
 def same_seed(n):
@@ -45,12 +44,6 @@ def run(stack, recorder):
     compare(recorder, "compiled_draws", draw, lambda: (function(key, n), function(key, n)))
     compare(recorder, "compiled_leaves", draw, lambda: (function(key, n), draw(key, n)))
     compare(recorder, "compiled_stream", draw_from_split, lambda: (draw_from_split(key, n), splitting(key, n)))
-    recorder.spec.observe_generator(recorder, uniforms, stack.fetch(uniforms()), __file__)
+    recorder.spec.observe_generator(recorder, uniforms, stack.fetch(uniforms()), uniforms)
     stack.wait(None, function(key, many))
     recorder.record("normals", draw, seconds=recorder.seconds(lambda: function(key, many), 3))
-
-
-if __name__ == "__main__":
-    from spec import digest
-
-    print(digest(np.asarray(uniforms())))

@@ -48,13 +48,7 @@ def run(stack, recorder):
     compare(recorder, "compiled_draws", draw, lambda: both_from(function, function))
     compare(recorder, "compiled_leaves", draw, lambda: both_from(function, draw))
     compare(recorder, "compiled_stream", draw, inside_and_outside)
-    recorder.spec.observe_generator(recorder, uniforms, uniforms(), __file__)
+    recorder.spec.observe_generator(recorder, uniforms, uniforms(), uniforms)
     generator = np.random.default_rng(0)
     function(generator, many)
     recorder.record("normals", draw, seconds=recorder.seconds(lambda: function(generator, many), 3))
-
-
-if __name__ == "__main__":
-    from spec import digest
-
-    print(digest(uniforms()))

@@ -53,12 +53,6 @@ def run(stack, recorder):
     compare(recorder, "compiled_draws", draw, lambda: both(function, function, seeds=1))
     compare(recorder, "compiled_leaves", draw, lambda: both(function, draw, seeds=1))
     compare(recorder, "compiled_stream", draw_from, lambda: (draw_from(generators[0], n), streamed(generators[1], n)))
-    recorder.spec.observe_generator(recorder, uniforms, stack.fetch(uniforms()), __file__)
+    recorder.spec.observe_generator(recorder, uniforms, stack.fetch(uniforms()), uniforms)
     stack.wait(None, function(many))
     recorder.record("normals", draw, seconds=recorder.seconds(lambda: function(many), 3))
-
-
-if __name__ == "__main__":
-    from spec import digest
-
-    print(digest(uniforms().numpy()))

@@ -1,7 +1,5 @@
 """PyTorch: a global state for each device, and generators with a state of their own."""
 
-import sys
-
 import torch
 
 
@@ -49,6 +47,15 @@ def state_of(stack, target):
     return torch.manual_seed, torch.device(target)
 
 
+def uniforms_afresh(stack, target):
+    """What `uniforms` draws, on the host, in a process of its own."""
+    if stack == "torchax_jit":
+        import torchax
+
+        torchax.enable_globally()
+    return uniforms(*state_of(stack, target)).cpu().numpy()
+
+
 def run(stack, recorder):
     compare, n, many = recorder.spec.compare, stack.dims["n"], stack.dims["many"]
     name, target = stack.case.stack, stack.case.target
@@ -78,17 +85,8 @@ def run(stack, recorder):
     afresh = stack.jit(draw, static=(0, 1))  # a new function, because what tracing does to the state counts, too
     compare(recorder, "compiled_leaves", draw, lambda: both(afresh, draw, seeds=1))
     compare(recorder, "compiled_stream", draw_from, from_generators)
-    recorder.spec.observe_generator(recorder, uniforms, stack.fetch(uniforms(seed, device)), __file__, name, target)
+    numbers = stack.fetch(uniforms(seed, device))
+    recorder.spec.observe_generator(recorder, uniforms, numbers, uniforms_afresh, name, target)
     seed(0)
     stack.wait(None, function(many, device))
     recorder.record("normals", draw, seconds=recorder.seconds(lambda: function(many, device), 3))
-
-
-if __name__ == "__main__":
-    from spec import digest
-
-    if sys.argv[1] == "torchax_jit":
-        import torchax
-
-        torchax.enable_globally()
-    print(digest(uniforms(*state_of(*sys.argv[1:])).cpu().numpy()))

@@ -1,9 +1,4 @@
-"""transfer: how fast do arrays go to the device and back, and on a CPU, are they copied at all?
-
-The probe uses each framework's shortest public way: `np.asarray`, `jax.device_put`, `torch.from_numpy`, `tf.constant`;
-back, `np.asarray` or `.numpy()`. To see whether memory is shared, it writes to the host's array and reads the device's.
-Large arrays begin 16 bytes past a multiple of 64, as NumPy's do with Linux's allocator.
-"""
+"""Arrays on the host, the ways to the device and back, and the classes, by whether memory is shared."""
 
 from __future__ import annotations
 
@@ -16,44 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-TITLE = "How fast arrays move, and whether they do"
-SIZES = {"tiny": {"mib": 1}, "quick": {"mib": 64}}
-PASSES = ("forward",)
-
 SAMPLES = 5
 LATENCY_SAMPLES = 50
 LINE = 64  # bytes; XLA shares the host's memory only if it begins at a multiple of this
 OFF = 16  # bytes past such a multiple: there Linux's allocator lets large arrays begin
 NOTHING_TO_PIN = "the host's memory is the device's: pinned or not, nothing has to cross a bus"
 
-ASPECTS = {
-    "to_device": "a large array to the device",
-    "to_device_latency": "four bytes to the device",
-    "to_host": "a large array back to NumPy",
-    "to_host_latency": "four bytes back to NumPy",
-    "copy_in": "whether the shortest way in copies",
-    "copy_put": "whether the way in that this suite's workloads use copies",
-    "copy_out": "whether the way out copies",
-    "pinned": "a large array to the device, from pinned memory",
-}
-FIGURES = {
-    "seconds": ("s", "until the array is there"),
-    "bandwidth": ("bytes/s", "the array's bytes, divided by the median; none if the bytes don't move"),
-    "shared": ("1", "1 if the host's and the device's array share memory"),
-    "shared_aligned": ("1", f"1 if they share memory, for an array that begins at a multiple of {LINE} bytes"),
-    "writable": ("1", "1 if the array that came back can be written to"),
-}
-CLASSES = {
-    "copies": "the array has memory of its own",
-    "aliases": "both arrays share their memory: what is written to one is seen in both",
-    "aliases if aligned": f"both share their memory if it begins at a multiple of {LINE} bytes; else it is copied",
-    "aliases, read-only": "the array's memory is the device's, and NumPy refuses to write to it",
-    "measured": "not classified; see the figures",
-}
-
-NUMPY_ASARRAY = "https://numpy.org/doc/2.0/reference/generated/numpy.asarray.html"
-FROM_NUMPY = "https://docs.pytorch.org/docs/stable/generated/torch.from_numpy.html"
-TENSOR_NUMPY = "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html"
 
 Host = NDArray[np.float32]
 ToDevice = Callable[[Host], Any]
@@ -61,7 +24,7 @@ ToHost = Callable[[Any], Host]
 
 
 def ones(size: int, past: int = OFF) -> Host:
-    """Returns an array on the host that begins `past` bytes after a multiple of `LINE`."""
+    """An array on the host that begins `past` bytes after a multiple of `LINE`."""
     raw = np.empty(4 * size + 2 * LINE, np.uint8)
     start = -raw.ctypes.data % LINE + past
     array = raw[start : start + 4 * size].view(np.float32)
@@ -70,7 +33,6 @@ def ones(size: int, past: int = OFF) -> Host:
 
 
 def large(stack: Any, past: int = OFF) -> Host:
-    """Returns the array whose bandwidth is measured."""
     return ones(stack.dims["mib"] * 2**18, past)
 
 
@@ -139,23 +101,8 @@ def observe_pinned(stack: Any, recorder: Any, to_device: Callable[[Any], Any], p
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
-    """Returns the class, by whether memory is shared, not by time."""
     if "shared" not in figures:
         return "measured"
     if not figures["shared"]:
         return "aliases if aligned" if figures.get("shared_aligned") else "copies"
     return "aliases, read-only" if figures.get("writable") == 0 else "aliases"
-
-
-DOCUMENTED = {
-    "copy_in": {
-        "numpy": ("aliases", NUMPY_ASARRAY),
-        "torch_eager": ("aliases", FROM_NUMPY),
-        "torch_inductor": ("aliases", FROM_NUMPY),
-    },
-    "copy_out": {
-        "numpy": ("aliases", NUMPY_ASARRAY),
-        "torch_eager": ("aliases", TENSOR_NUMPY),
-        "torch_inductor": ("aliases", TENSOR_NUMPY),
-    },
-}
