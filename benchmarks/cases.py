@@ -53,7 +53,7 @@ def run_worker(
 ) -> dict[str, Any]:
     """Runs a process in an empty `folder`, in which it leaves its logs/. Returns the columns of its row. `workload` is
     the folder of a changed workload; by default the process runs this checkout's."""
-    from suite.launch import prepare, run_attempt
+    from suite.launch.attempt import prepare, run_attempt
     from suite.machine import facts
     from suite.stacks.catalog import STACKS
 

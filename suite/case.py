@@ -217,7 +217,6 @@ class Case:
 
     @property
     def case_id(self) -> str:
-        """Returns the case's identity: the sha256 of its canonical JSON."""
         return self.digest()
 
     @property
@@ -313,5 +312,4 @@ class Attempt:
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Attempt:
-        """Returns the attempt of `to_json`'s dict."""
         return cls(**{**fields, "case": Case.from_json(fields["case"]), "purpose": Purpose(fields["purpose"])})

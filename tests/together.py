@@ -19,7 +19,7 @@ from time import perf_counter
 from suite.cli import app
 from suite.launch.engine import ProcessRequest, worker_environment
 from suite.launch.local import Local
-from suite.launch.process import NOTHING_KNOWN, Exit
+from suite.launch.process import Exit
 from suite.run.start import engines
 
 
@@ -85,7 +85,7 @@ class Together(Local):
             self.processes[stack] = Process(self.python, job)
         start = perf_counter()
         end = self.processes[stack].answer(job)
-        return Exit.from_json({**NOTHING_KNOWN, **end, "duration_seconds": perf_counter() - start}, job.limits)
+        return Exit(**end, duration_seconds=perf_counter() - start, limits=job.limits)
 
 
 if __name__ == "__main__":

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
+
+import msgspec
 
 from suite.case import TARGETS
 from suite.errors import UserError, unknown
@@ -15,20 +14,21 @@ from suite.errors import UserError, unknown
 FILE = Path(__file__).parents[2] / "cloud" / "accelerators.toml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Accelerator:
-    """One kind of machine. A field that is empty doesn't apply to this kind. `memory` and `disk` are written as for a
-    Kubernetes pod, like `14Gi`; cloud/accelerators.toml explains the other fields."""
+Gibibytes = Annotated[str, msgspec.Meta(pattern=r"^[1-9]\d*Gi$")]  # as for a Kubernetes pod
+
+
+class Accelerator(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One kind of machine. A field that is empty doesn't apply to this kind; cloud/accelerators.toml explains them."""
 
     name: str
-    target: str
+    target: Literal["cpu", "cuda", "tpu"]
     skypilot: str
     resource: str
-    nodes: tuple[Mapping[str, list[str]], ...]
+    nodes: tuple[dict[str, list[str]], ...]
     gres: str
     cores: int
-    memory: str
-    disk: str
+    memory: Gibibytes
+    disk: Gibibytes
     runtime: str = ""
 
     @property
@@ -40,25 +40,16 @@ class Accelerator:
 
 def load(path: Path = FILE) -> dict[str, Accelerator]:
     """Returns {name: accelerator} of a file. Raises UserError, which names the entry, if an entry isn't valid."""
+    listed = {}
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        for name, table in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            where = f"{path}, [{name}]"
+            listed[name] = msgspec.convert({**table, "name": name}, Accelerator)
     except (OSError, tomllib.TOMLDecodeError) as broken:
         raise UserError(f"{path} can't be read: {broken}.") from broken
-    return {name: entry(name, table, path) for name, table in tables.items()}
-
-
-def entry(name: str, table: Mapping[str, Any], path: Path) -> Accelerator:
-    """Returns the accelerator that a TOML table describes. Raises UserError for a key or value that isn't valid."""
-    needed = {field.name for field in fields(Accelerator)} - {"name", "runtime"}
-    for key in sorted(needed ^ table.keys() - {"runtime"}):
-        raise UserError(f"{path}, [{name}]: '{key}' is {'no key of an accelerator' if key in table else 'missing'}.")
-    sized = all(re.fullmatch(r"[1-9]\d*Gi", str(table[key])) for key in ("memory", "disk"))
-    if table["target"] not in TARGETS or not sized or type(table["cores"]) is not int:
-        raise UserError(
-            f"{path}, [{name}]: a target is one of {', '.join(TARGETS)}, memory and disk are like '14Gi', "
-            "cores a whole number."
-        )
-    return Accelerator(name=name, **{**table, "nodes": tuple(table["nodes"])})
+    except msgspec.ValidationError as broken:
+        raise UserError(f"{where}: {broken}.") from broken
+    return listed
 
 
 def find(name: str | None, target: str) -> Accelerator:

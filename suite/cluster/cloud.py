@@ -53,7 +53,6 @@ class CloudJob:
 
     @property
     def target(self) -> str:
-        """Returns the target of the job's accelerator."""
         return self.accelerator.target
 
     @property

@@ -136,7 +136,6 @@ def in_order(shares: Sequence[ResultSet]) -> list[ResultSet]:
 
 
 def check_alike(first: ResultSet, other: ResultSet) -> None:
-    """Raises UserError for shares of different plans or of unlike machines."""
     differing = [word for name, word in COMMON_PLAN.items() if getattr(first.plan, name) != getattr(other.plan, name)]
     files = first.plan_file, other.plan_file
     differing += [word for name, word in COMMON_FILE.items() if getattr(files[0], name) != getattr(files[1], name)]
@@ -209,6 +208,5 @@ def put_together(store: ResultSet, shares: Sequence[ResultSet]) -> None:
 
 
 def merged(shares: Iterable[ResultSet]) -> list[Row]:
-    """Returns the rows of all shares, each once."""
     rows = chain.from_iterable(read_parquet(share.results_path) for share in shares)
     return [*{(*row.place, row["retry"]): row for row in rows}.values()]

@@ -19,27 +19,9 @@ from suite.workloads.catalog import Workload
 
 # A process is estimated from earlier processes of the same kind, on any machine of the target.
 Kind = tuple[str, str, str, str, str]  # workload, size, pass, stack, purpose
-# The columns that an estimate needs.
-COLUMNS = frozenset(
-    {
-        "schema_version",
-        "set_id",
-        "block",
-        "retry",
-        "order",
-        "started_at",
-        "purpose",
-        "outcome",
-        "case_id",
-        "case_name",
-        "comparison_id",
-        "inferred_from",
-        "flags",
-        "replicate",
-        "machine_id",
-        *CASE,
-    }
-)
+PLACE = ("schema_version", "set_id", "block", "retry", "order", "replicate", "machine_id", "started_at", "purpose")
+ENDED = ("outcome", "case_id", "case_name", "comparison_id", "inferred_from", "flags")
+COLUMNS = frozenset((*PLACE, *ENDED, *CASE))  # that an estimate needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +53,10 @@ def wall_seconds(rows: Iterable[Row]) -> dict[Kind, float]:
 
 
 def kind_of_row(row: Row) -> Kind:
-    """Returns the kind of a row's process."""
     return row.text("workload"), row.text("size"), row.text("pass"), row.stack_name, row.text("purpose")
 
 
 def kind_of(attempt: Attempt) -> Kind:
-    """Returns the kind of a planned process."""
     case = attempt.case
     return case.workload, case.size, case.pass_, case.stack_name, str(attempt.purpose)
 
@@ -84,12 +64,10 @@ def kind_of(attempt: Attempt) -> Kind:
 def shards_of(
     plan: Plan, shards: int, workloads: Mapping[str, Workload], known: Mapping[Kind, float]
 ) -> list[ShardEstimate]:
-    """Returns every shard's estimate, in order. Raises UserError for more shards than the plan can be divided into."""
     return [of_part(number, share(plan, Shard(number, shards)), workloads, known) for number in range(1, shards + 1)]
 
 
 def of_part(number: int, part: Plan, workloads: Mapping[str, Workload], known: Mapping[Kind, float]) -> ShardEstimate:
-    """Returns the estimate for one shard, whose plan is `part`."""
     attempts = runnable(part)
     known_seconds = [known.get(kind_of(attempt)) for attempt in attempts]
     taken = [
@@ -100,20 +78,14 @@ def of_part(number: int, part: Plan, workloads: Mapping[str, Workload], known: M
     protocol = part.protocol
     further = timed * (protocol.blocks_max - protocol.blocks) / protocol.blocks if timed else 0.0
     return ShardEstimate(
-        number,
-        comparisons(part),
-        len(attempts),
-        sum(wall is not None for wall in known_seconds),
-        sum(taken),
-        sum(taken) + further,
+        number=number,
+        comparisons=len({planned.case.comparison_id for planned in part.cases}),
+        processes=len(attempts),
+        known=sum(wall is not None for wall in known_seconds),
+        seconds=sum(taken),
+        most_seconds=sum(taken) + further,
     )
 
 
-def comparisons(part: Plan) -> int:
-    """Returns how many comparisons a plan has."""
-    return len({planned.case.comparison_id for planned in part.cases})
-
-
 def longest(shards: Sequence[ShardEstimate]) -> float:
-    """Returns the seconds of the shard that takes longest, with all blocks that may be added."""
     return max(shard.most_seconds for shard in shards)

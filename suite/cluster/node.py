@@ -8,14 +8,14 @@ import shlex
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from suite.case import Attempt, Purpose
+from suite.case import Purpose
 from suite.environments import venv
 from suite.environments.checkout import git
 from suite.launch.container import sweep
@@ -23,7 +23,6 @@ from suite.machine import devices, facts, noise
 from suite.plan.shards import Shard, share
 from suite.results.store.plan_file import PlanFile
 from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import Row
 from suite.run import ceilings
 from suite.run.session import Session
 from suite.run.start.reopen import recorded
@@ -40,20 +39,12 @@ class Silent:
     def __init__(self) -> None:
         self.notes: list[str] = []
 
-    def expects(self, attempts: Sequence[Attempt]) -> None:
+    def expects(self, *_: object, **__: object) -> None:
         """Does nothing: nobody watches this machine."""
 
-    def block_starts(self, number: int, blocks: int, attempts: int) -> None:
-        """Does nothing: nobody watches this machine."""
-
-    def attempt_starts(self, attempt: Attempt) -> None:
-        """Does nothing: nobody watches this machine."""
-
-    def attempt_ends(self, row: Row) -> None:
-        """Does nothing: the row is part of the share."""
+    block_starts = attempt_starts = attempt_ends = expects
 
     def note(self, text: str) -> None:
-        """Keeps a line that a person should read."""
         self.notes.append(text)
 
 

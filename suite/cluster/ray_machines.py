@@ -74,7 +74,6 @@ def answer(machine: str, task: Any) -> dict[str, Any]:
 
 
 def check_alike(first: str, machine: dict[str, Any], name: str, other: dict[str, Any]) -> None:
-    """Raises UserError for machines of two kinds."""
     if unlike := differences(machine, other):
         raise UserError(
             f"{first} and {name} aren't of one kind: they differ in {', '.join(unlike)}, so that their times can't "

@@ -57,14 +57,12 @@ class Queue:
 
     @classmethod
     def of(cls, folder: Path, force: bool) -> Queue:
-        """Returns the queue of the set in a folder."""
         store = ResultSet.open(folder)
         add_stacks(map(Path, store.plan_file.stack_paths))
         return cls(store, find([*map(Path, store.plan_file.workload_paths)]), force)
 
     @property
     def needs(self) -> dict[str, float]:
-        """Returns the resources that a task needs, by Ray's names."""
         device = DEVICES.get(self.store.plan_file.target)
         return {SLOT: 1.0} | ({device: 1.0} if device else {})
 
@@ -207,7 +205,6 @@ def end_once() -> None:
 
 
 def ignore_signals() -> None:
-    """Ignores SIGINT and SIGTERM, so that nothing interrupts Ray's shutdown."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
 

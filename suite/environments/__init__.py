@@ -13,5 +13,4 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def say(text: str, end: str = "\n") -> None:
-    """Prints a line of progress on standard error."""
     print(text, end=end, file=sys.stderr, flush=True)

@@ -40,7 +40,7 @@ def other_python() -> str | None:
         base = Path(sys.base_prefix) / "bin" / f"python{pythons.running()}"
         return str(base) if base.exists() else None
     wanted = pythons_of_lock(lock_path(ORCHESTRATOR, "cpu"))
-    return None if pythons.running() in wanted else pythons.find_without_uv(wanted)
+    return None if pythons.running() in wanted else next(filter(None, map(pythons.find, wanted)), None)
 
 
 if __name__ == "__main__":

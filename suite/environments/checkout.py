@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 
 from suite.environments import ROOT
@@ -14,3 +15,9 @@ def git(*words: str) -> str:
     except OSError:
         return ""
     return done.stdout if done.returncode == 0 else ""
+
+
+def public_address(remote: str) -> str:
+    """Returns the address of a git remote without user name and password; empty if the remote isn't a web address."""
+    address = re.fullmatch(r"(https?://)(?:[^@/]*@)?(.+)", remote)
+    return address[1] + address[2] if address else ""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime
 import os
 import re
-import shutil
 import tarfile
 import tempfile
 import time
@@ -24,7 +23,7 @@ from docker import DockerClient
 from docker.errors import APIError, BuildError, DockerException, ImageNotFound
 
 from suite.environments import ROOT, say
-from suite.environments.checkout import git
+from suite.environments.checkout import git, public_address
 from suite.environments.locks import lock_path, lock_sha256, names, owner, python_of_lock, sha256, variants
 from suite.environments.uv import link_folders, remedy, wheel_source
 from suite.errors import UserError, unknown
@@ -34,16 +33,8 @@ WHEELHOUSE = FOLDER / "wheelhouse"
 MAKER = {"dangling": True, "label": "stackwars.stage=maker"}  # finds what the stage `maker` of the Dockerfiles leaves
 DEBIAN = {"3.11": "bookworm", "3.13": "trixie"}  # the release of each Python, in the bases that `base-image` makes
 # Variables that say where a site gets packages. The engine keeps the values of proxies out of every layer.
-PASSED_ON = (
-    "PIP_INDEX_URL",
-    "UV_DEFAULT_INDEX",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "no_proxy",
-)
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+PASSED_ON = ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", *PROXIES, *map(str.lower, PROXIES))
 PING_SECONDS = 5
 BUILD_SECONDS = 1800  # the longest silence of the engine, as when it commits a layer of some GB
 LOG_LINES = 15
@@ -100,16 +91,12 @@ def find(client: DockerClient, environment: str, target: str, lock: Path | None 
 
 
 def own_base(python: str) -> str:
-    """Returns the tag of the base image that `base-image` makes for a Python."""
     return f"stackwars/base:{DEBIAN.get(python, python)}"
 
 
 def choose_base(client: DockerClient, wanted: str | None, python: str) -> str:
     """Returns the base image for a Python: `wanted` (`--base`), else the one made by `base-image`, else the official
-    one.
-
-    Raises UserError if no official image is pinned for that Python.
-    """
+    one. Raises UserError if no official image is pinned for that Python."""
     if wanted:
         return wanted
     try:
@@ -138,14 +125,15 @@ def build(
     the end of the engine's log."""
     lock = lock or lock_path(environment, target)
     name, python = tag(environment, target, lock), python_of_lock(lock)
-    started, wheels = time.monotonic(), fill_wheelhouse(lock)
+    started, wheels = time.monotonic(), wheels_of(lock)
     base = choose_base(client, base, python)
     say(f"Building image {name} on {base.partition('@')[0]} ... ", end="")
     arguments = {
         "BASE_IMAGE": base,
         "ENVIRONMENT": owner(environment, target),
         "PYTHON": f"python{python}",
-        "WHEELS": " ".join(["--find-links", "/build/wheelhouse"] if wheels else index(lock)),
+        # A build in a container can't read this machine's folders of wheels: what it needs of them is in the context.
+        "WHEELS": " ".join(["--find-links", "/build/wheelhouse"] if wheels else wheel_source(lock, links=())),
         "LOCK_SHA256": sha256(lock),
         "REVISION": git("rev-parse", "HEAD").strip(),
         "SOURCE": public_address(git("remote", "get-url", "origin").strip()),
@@ -188,12 +176,6 @@ def follow(events: Iterable[dict[str, Any]], log: list[str]) -> None:
             raise BuildError(str(event["error"]), iter(()))
 
 
-def index(lock: Path) -> list[str]:
-    """Returns uv's options that name the package index of a lock. Folders of wheels are left out, because a build in a
-    container can't read them."""
-    return wheel_source(lock, links=())
-
-
 def failure(name: str, base: str, log: list[str]) -> str:
     """Returns the message about a failed build: the last lines of its log, and what to do."""
     words = "\n".join(line for line in log if line.strip())
@@ -204,16 +186,13 @@ def failure(name: str, base: str, log: list[str]) -> str:
     return f"The image {name} could not be built.\n{last}\n{advice}"
 
 
-def fill_wheelhouse(lock: Path) -> list[Path]:
-    """Copies the wheels that a lock pins from the folders of UV_FIND_LINKS or PIP_FIND_LINKS to docker/wheelhouse.
-    Returns all wheels in docker/wheelhouse that the lock pins."""
-    pins = {pin.lower() for pin in re.findall(r"^([\w.-]+==[^\s;]+)", lock_text(lock), re.MULTILINE)}
-    for folder in link_folders():
-        for wheel in Path(folder).glob("*.whl") if "://" not in folder else ():
-            copy = WHEELHOUSE / wheel.name
-            if pinned_as(wheel) in pins and not copy.exists():
-                shutil.copyfile(wheel, copy)
-    return sorted(wheel for wheel in WHEELHOUSE.glob("*.whl") if pinned_as(wheel) in pins)
+def wheels_of(lock: Path) -> list[Path]:
+    """Returns the wheels that a lock pins in docker/wheelhouse, UV_FIND_LINKS or PIP_FIND_LINKS: each name once."""
+    text = lock.read_text(encoding="utf-8").replace("_", "-").lower()
+    pins = set(re.findall(r"^([\w.-]+==[^\s;]+)", text, re.MULTILINE))
+    folders = [WHEELHOUSE, *(Path(folder) for folder in link_folders() if "://" not in folder)]
+    wheels = [wheel for folder in reversed(folders) for wheel in folder.glob("*.whl") if pinned_as(wheel) in pins]
+    return sorted({wheel.name: wheel for wheel in wheels}.values())
 
 
 def pinned_as(wheel: Path) -> str:
@@ -222,26 +201,16 @@ def pinned_as(wheel: Path) -> str:
     return f"{name.replace('_', '-')}=={version}".lower()
 
 
-def lock_text(lock: Path) -> str:
-    """Returns a lock's text, its package names written with dashes."""
-    return lock.read_text(encoding="utf-8").replace("_", "-")
-
-
 def context(environment: str, target: str, lock: Path, wheels: list[Path]) -> IO[bytes]:
-    """Returns the build context as a tar file: docker/ without the locks and wheels of other environments."""
-    files = [
-        FOLDER / "image.sh",
-        FOLDER / target / "Dockerfile",
-        FOLDER / "locks" / "orchestrator.txt",
-        WHEELHOUSE / ".gitignore",
-        *wheels,
-    ]
+    """Returns the build context as a tar file: docker/ without the locks of other environments, and the wheels."""
+    names = ("image.sh", f"{target}/Dockerfile", "locks/orchestrator.txt", "wheelhouse/.gitignore")
+    files = {name: FOLDER / name for name in names} | {f"wheelhouse/{wheel.name}": wheel for wheel in wheels}
+    # Under the name that the Dockerfile reads, wherever the lock is: a set has locks of its own.
+    files[f"locks/{target}/{owner(environment, target)}.txt"] = lock
     stream = tempfile.TemporaryFile()  # noqa: SIM115  # stays open, since the engine reads it later
-    with tarfile.open(fileobj=stream, mode="w") as archive:
-        for file in files:
-            archive.add(file, arcname=str(file.relative_to(FOLDER)), filter=anonymous)
-        # Under the name that the Dockerfile reads, wherever the lock is: a set has locks of its own.
-        archive.add(lock, arcname=f"locks/{target}/{owner(environment, target)}.txt", filter=anonymous)
+    with tarfile.open(fileobj=stream, mode="w", dereference=True) as archive:
+        for name, file in files.items():
+            archive.add(file, arcname=name, filter=anonymous)
     stream.seek(0)
     return stream
 
@@ -262,7 +231,6 @@ def network(client: DockerClient) -> str:
 
 
 def built(client: DockerClient) -> Iterator[Image]:
-    """Yields every image of Stack Wars, by name."""
     for image in sorted(client.images.list(filters={"label": "stackwars.lock"}), key=lambda image: str(image.tags)):
         labels = image.labels
         target, environment = labels["stackwars.target"], labels["stackwars.environment"]
@@ -290,9 +258,3 @@ def prune_stages(client: DockerClient) -> None:
     """Removes the images that the first stages of builds leave behind. They have a label of their own, so images of
     other programs stay."""
     client.images.prune(filters=MAKER)
-
-
-def public_address(remote: str) -> str:
-    """Returns the address of a git remote without user name and password; empty if the remote isn't a web address."""
-    address = re.fullmatch(r"(https?://)(?:[^@/]*@)?(.+)", remote)
-    return address[1] + address[2] if address else ""

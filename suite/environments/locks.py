@@ -1,6 +1,8 @@
-"""Finds the hashed locks of environments, their digests and their Pythons.
+"""The hashed locks of environments: docker/locks/<target>/<environment>.txt, with the Python in the first line.
 
-Standard library only.
+An environment may have several locks, each for one Python: `jax.txt` is the newest, `jax-py3.11.txt` an older one.
+Beside them are the lists of requirements (`.in`) and, of a variant like `jax@fastmath`, the flags (`.toml`). Standard
+library only.
 """
 
 from __future__ import annotations
@@ -15,11 +17,11 @@ from pathlib import Path
 from suite import environments
 
 ORCHESTRATOR = "orchestrator"
-# The first line of a lock names its Python. The first line of a list of requirements names all Pythons for which it is
-# resolved, beginning with the first choice. The orchestrator has one lock for all of its Pythons.
+# A list of requirements names all Pythons for which it is resolved, the first choice first. The orchestrator has one
+# lock for all of its Pythons, every other lock is for one.
 PYTHONS = re.compile(r"^# Python (3\.\d+(?:, 3\.\d+)*)\b", re.MULTILINE)
 FIRST_PYTHON = "3.11"  # the Python of locks without such a line, which older sets have
-FALLBACK = re.compile(r"-py(3\.\d+)$")  # `jax-py3.11`: the lock of environment jax for machines without its Python
+FALLBACK = re.compile(r"-py(3\.\d+)$")
 
 
 @dataclass(frozen=True)  # no slots: a Python without them must be able to import this, and gets a clear message
@@ -36,12 +38,9 @@ class Locks:
     flags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # variables by name, by environment
 
     def path(self, name: str) -> Path:
-        """Returns the lock of an environment or variant. A variant with only flags has the lock of its environment."""
-        owning = owner(name, self.target)
-        return self.chosen.get(name) or self.chosen.get(owning) or lock_path(name, self.target)
+        return self.chosen.get(name) or self.chosen.get(owner(name, self.target)) or lock_path(name, self.target)
 
     def sha256(self, name: str) -> str | None:
-        """Returns the sha256 of an environment's lock; None if there is no lock."""
         return sha256(self.path(name))
 
 
@@ -86,31 +85,21 @@ def version_key(version: str) -> list[int]:
 
 
 def lock_of_digest(name: str, target: str, digest: str) -> Path | None:
-    """Returns the lock of an environment that has this sha256; None if this checkout has no such lock."""
     return next((lock for lock in all_locks(name, target) if sha256(lock) == digest), None)
 
 
 def owner(name: str, target: str) -> str:
     """Returns the name whose lock is used: `name` itself, or the environment's name for a variant with only flags."""
-    flags_alone = flags_path(name, target).is_file() and not requirements_path(name, target).is_file()
+    flags_alone = beside(name, target, "toml").is_file() and not beside(name, target, "in").is_file()
     return name.partition("@")[0] if flags_alone else name
-
-
-def requirements_path(name: str, target: str) -> Path:
-    """Returns the path of the list of requirements of an environment's newest lock."""
-    return beside(name, target, "in")
 
 
 def source_of(lock: Path) -> Path:
     """Returns the path of the list of requirements from which a lock is made. A lock for an older Python may have its
     own list; otherwise it shares the newest lock's."""
-    source = lock.with_name(f"{lock.name.removesuffix('.txt')}.in")
-    return source if source.is_file() else source.with_name(f"{FALLBACK.sub('', source.name.removesuffix('.in'))}.in")
-
-
-def flags_path(name: str, target: str) -> Path:
-    """Returns the path of the file with the variables of a variant's processes."""
-    return beside(name, target, "toml")
+    stem = lock.name.removesuffix(".txt")
+    own = lock.with_name(f"{stem}.in")
+    return own if own.is_file() else lock.with_name(f"{FALLBACK.sub('', stem)}.in")
 
 
 def beside(name: str, target: str, suffix: str) -> Path:
@@ -120,18 +109,14 @@ def beside(name: str, target: str, suffix: str) -> Path:
 
 
 def python_of(name: str, target: str) -> str:
-    """Returns the Python that an environment's newest lock is for, like `3.13`; for the orchestrator the first
-    choice."""
     return python_of_lock(lock_path(name, target))
 
 
 def python_of_lock(lock: Path) -> str:
-    """Returns the Python that a lock is for; for the orchestrator's lock the first choice."""
     return pythons_of_lock(lock)[0]
 
 
 def pythons_of_lock(lock: Path) -> list[str]:
-    """Returns the Pythons that a lock is for; only the orchestrator's is for several."""
     return pythons_named(lock.read_text(encoding="utf-8") if lock.is_file() else "")
 
 
@@ -147,10 +132,8 @@ def pins(text: str) -> dict[str, str]:
 
 
 def lock_sha256(name: str, target: str) -> str | None:
-    """Returns the sha256 of an environment's newest lock; None if there is no lock."""
     return sha256(lock_path(name, target))
 
 
 def sha256(lock: Path) -> str | None:
-    """Returns the sha256 of a file; None if there is no such file."""
     return hashlib.sha256(lock.read_bytes()).hexdigest() if lock.is_file() else None

@@ -1,14 +1,10 @@
-"""Finds the Python of a lock on this machine, or lets uv install it.
-
-Standard library only.
-"""
+"""Finds the Python of a lock on this machine, or lets uv install it. Standard library only."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
-import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -17,8 +13,12 @@ from suite.environments import say, uv
 from suite.environments.locks import all_locks, python_of_lock, version_key
 from suite.errors import COMMAND, UserError
 
-# Where version managers and distributions put Pythons that may not be on PATH. uv starts each that it finds there.
+# Where uv, version managers and distributions put Pythons that may not be on PATH.
+UVS = "cpython-3.*[0-9]-linux-*/bin"  # without free-threaded builds, whose version ends in a word
 MANAGED = (
+    f"$UV_PYTHON_INSTALL_DIR/{UVS}",
+    f"$XDG_DATA_HOME/uv/python/{UVS}",
+    f"~/.local/share/uv/python/{UVS}",
     "$PYENV_ROOT/versions/*/bin",
     "~/.pyenv/versions/*/bin",
     "$ASDF_DATA_DIR/installs/python/*/bin",
@@ -38,45 +38,25 @@ MANAGED = (
 
 @cache
 def find(version: str) -> str | None:
-    """Returns the path of this machine's Python of a version like `3.13`; None if it has none.
-
-    The first choice is the Python that runs this program, then those that uv installed, those on PATH, and those of
-    version managers.
-    """
+    """Returns the path of this machine's Python of a version like `3.13`: the one that runs this program, else the
+    first on PATH or in a folder of `MANAGED` that starts. None if it has none."""
     if version == running():
         return sys.executable
-    program = uv.present()
-    if program is None:
-        return None
-    try:
-        return uv.run(
-            [program, "python", "find", "--system", "--no-python-downloads", version],
-            "",
-            {"PATH": os.pathsep.join(folders())},
-        ).strip()
-    except UserError:
-        return None
+    for folder in folders():
+        program = shutil.which(f"python{version}", path=folder)
+        # Started as a trial, since a version manager's shim may start no Python.
+        if program and uv.runs(program):
+            return program
+    return None
 
 
 def folders() -> list[str]:
-    """Returns the folders in which to look for a Python: first those of PATH, then those of version managers, newest
-    version first."""
+    """Returns the folders in which to look for a Python: first those of PATH, then the managed ones, newest version
+    first."""
     places = [Path(text) for text in map(os.path.expanduser, map(os.path.expandvars, MANAGED)) if "$" not in text]
     managed = [folder for place in places for folder in Path("/").glob(str(place.relative_to("/")))]
     managed.sort(key=lambda folder: version_key(str(folder.parent.name)), reverse=True)
     return [*os.environ.get("PATH", "").split(os.pathsep), *map(str, managed)]
-
-
-def find_without_uv(versions: list[str]) -> str | None:
-    """Returns the path of the first of these versions that is found and starts. It looks for programs such as
-    `python3.13` in `folders`, and doesn't need uv. None if there is none."""
-    for version in versions:
-        for folder in folders():
-            program = shutil.which(f"python{version}", path=folder)
-            # Started as a trial, since a version manager's shim may start no Python.
-            if program and subprocess.run([program, "-c", ""], capture_output=True, check=False).returncode == 0:
-                return program
-    return None
 
 
 def get(version: str) -> str:
@@ -114,7 +94,6 @@ def lacking(name: str, target: str) -> str | None:
 
 
 def remedy(version: str) -> str:
-    """Returns what to do if uv can't install this Python."""
     return (
         f"Install Python {version} with its headers (Debian 13: apt-get install python3.13-dev python3.13-venv; "
         f"pyenv install {version}), and have `python{version}` on PATH; or let uv take it from a mirror: "

@@ -32,28 +32,11 @@ def between(package: str, good: str, bad: str, python: str, target: str) -> list
 def newest(requirement: str, python: str, target: str) -> str:
     """Returns the newest release that a requirement allows. Raises UserError with uv's message: NoSolution if there is
     no such release."""
+    failure = f"uv gives no release that is {requirement} for Python {python}."
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "wanted.in"
         file.write_text(requirement + "\n", encoding="utf-8")
-        text = uv.run(
-            [
-                uv.find_uv(),
-                "pip",
-                "compile",
-                "--quiet",
-                "--no-deps",
-                "--no-header",
-                "--no-annotate",
-                "--no-emit-index-url",
-                "--no-emit-find-links",
-                "--python-version",
-                python,
-                "--python-platform",
-                uv.PLATFORMS[target],
-                str(file),
-            ],
-            f"uv gives no release that is {requirement} for Python {python}.",
-        )
+        text = uv.resolve(file, python, target, failure, "--no-deps")
     pinned = re.search(r"==(\S+)", text)
     if pinned is None:
         raise UserError(f"No release is {requirement} for Python {python}.")

@@ -1,4 +1,4 @@
-"""Finds or installs the package manager uv, runs it, and makes locks anew with it."""
+"""Finds or installs the package manager uv, runs it, and makes locks anew with it. Standard library only."""
 
 from __future__ import annotations
 
@@ -8,25 +8,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from suite import environments
 from suite.environments import say
-from suite.environments.locks import ORCHESTRATOR, all_locks, beside, lock_path, names, pythons_named, requirements_path
+from suite.environments.locks import ORCHESTRATOR, all_locks, beside, lock_path, names, pythons_named
 from suite.errors import COMMAND, UserError, unknown
 
 # PyTorch's index of CPU builds. It is used only if neither UV_FIND_LINKS nor PIP_FIND_LINKS is set.
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 # The oldest Linux on which all wheels of a target run; libtpu's wheels need a newer one than the others.
-PLATFORMS = {
-    "cpu": "x86_64-manylinux_2_28",
-    "cuda": "x86_64-manylinux_2_28",
-    "tpu": "x86_64-manylinux_2_31",
-    "test": "x86_64-manylinux_2_28",
-    "cluster": "x86_64-manylinux_2_28",
-    "predict": "x86_64-manylinux_2_31",
-}
+GLIBC, GLIBC_OF_TPU = "2_28", "2_31"
 
 # What to do about an installer's failure: the remedy of the first entry whose words are in the message.
 REMEDIES = (
@@ -43,20 +36,13 @@ class NoSolution(UserError):
     """uv looked at all releases and found none that its requirements allow."""
 
 
-def present(doomed: Path | None = None) -> str | None:
-    """Returns the path of a uv that starts: on PATH, in `.venv` or from an earlier call of `find_uv`. None if there is
-    none. A uv in `doomed`, a folder that is about to be removed, isn't taken."""
+def find_uv(doomed: Path | None = None) -> str:
+    """Returns the path of a uv that starts; if there is none, pip installs it. Raises UserError if that fails. A uv in
+    `doomed`, a folder that is about to be removed, isn't taken."""
     for program in uv_places():
         inside = doomed is not None and doomed.resolve() in Path(program).resolve().parents
         if not inside and runs(program):
             return program
-    return None
-
-
-def find_uv(doomed: Path | None = None) -> str:
-    """Returns the path of a uv; if there is none, pip installs it. Raises UserError if that fails."""
-    if program := present(doomed):
-        return program
     tools = environments.ROOT / ".environments" / "uv"
     say("uv isn't installed: pip installs it")
     failure = f"uv isn't installed, and pip could not install it in {tools}."
@@ -66,10 +52,8 @@ def find_uv(doomed: Path | None = None) -> str:
         with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
             file.write(pinned("uv", lock_path(ORCHESTRATOR, "cpu")))
             file.flush()
-            run(
-                [str(tools / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps", "-r", file.name],
-                failure,
-            )
+            pip = [str(tools / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps"]
+            run([*pip, "-r", file.name], failure)
     except BaseException:
         shutil.rmtree(tools, ignore_errors=True)
         raise
@@ -82,10 +66,10 @@ def uv_places() -> list[str]:
     return [str(path) for path in (shutil.which("uv"), *ours) if path]
 
 
-def runs(uv: str) -> bool:
-    """Whether this uv starts. A program on PATH may only stand for uv (a version manager's shim), without any uv."""
+def runs(program: str) -> bool:
+    """Whether a program starts. One on PATH may only stand for it (a version manager's shim), without any uv."""
     try:
-        return subprocess.run([uv, "--version"], capture_output=True, check=False).returncode == 0
+        return subprocess.run([program, "--version"], capture_output=True, check=False).returncode == 0
     except OSError:
         return False
 
@@ -99,11 +83,8 @@ def pinned(package: str, lock: Path) -> str:
 
 
 def wheel_source(source: Path, links: Sequence[str] | None = None) -> list[str]:
-    """Returns uv's options that say where PyTorch's CPU build comes from; none if `source` doesn't need that build.
-
-    `source` is a lock or a list of requirements. `links` are folders or addresses of wheels, by default those of the
-    variables UV_FIND_LINKS or PIP_FIND_LINKS.
-    """
+    """Returns uv's options that say where PyTorch's CPU build comes from; none if `source`, a lock or a list of
+    requirements, doesn't need that build. `links` are folders or addresses of wheels, by default `link_folders`."""
     if not source.is_file() or "+cpu" not in source.read_text(encoding="utf-8"):
         return []
     links = link_folders() if links is None else links
@@ -120,15 +101,15 @@ def link_folders() -> list[str]:
     return [link for link in re.split(r"[,\s]+", named) if link]
 
 
-def run(command: Sequence[str], failure: str, variables: Mapping[str, str] | None = None) -> str:
-    """Runs a command of an installer with `variables` added to the environment. Returns its standard output.
+def run(command: Sequence[str], failure: str) -> str:
+    """Runs a command of an installer and returns its standard output.
 
     If the command fails, raises UserError with `failure`, the installer's message and a remedy. The error is NoSolution
     if uv knew all releases and found none that fit together.
     """
     # The user's settings must not change what is installed, nor prevent byte code, which halves import times.
     dropped = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "VIRTUAL_ENV", "UV_FIND_LINKS", "UV_REQUIRE_HASHES")
-    environ = {name: value for name, value in os.environ.items() if name not in dropped} | dict(variables or {})
+    environ = {name: value for name, value in os.environ.items() if name not in dropped}
     done = subprocess.run(
         command,
         cwd=environments.ROOT,
@@ -151,8 +132,16 @@ def run(command: Sequence[str], failure: str, variables: Mapping[str, str] | Non
 
 
 def remedy(message: str) -> str:
-    """Returns the remedy for an installer's message."""
     return next(advice for words, advice in REMEDIES if words in message.lower())
+
+
+def resolve(source: Path, python: str, target: str, failure: str, *options: str) -> str:
+    """Returns what `uv pip compile` prints for a list of requirements on a target. Raises UserError as `run` does."""
+    platform = f"x86_64-manylinux_{GLIBC_OF_TPU if target in ('tpu', 'predict') else GLIBC}"
+    where = [] if "--universal" in options else ["--python-platform", platform]
+    plain = ["--quiet", "--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"]
+    asked = [*plain, "--python-version", python, *where, *options, str(source)]
+    return run([find_uv(), "pip", "compile", *asked], failure)
 
 
 def compile_locks(name: str, target: str = "cpu", *, upgrade: bool = False) -> list[Path]:
@@ -163,61 +152,40 @@ def compile_locks(name: str, target: str = "cpu", *, upgrade: bool = False) -> l
     A lock keeps its versions as far as its list allows them, and a new variant begins with the versions of its
     environment. With `upgrade`, a lock gets the newest versions that its list allows.
     """
-    newest = requirements_path(name, target)
+    newest = beside(name, target, "in")
     if not newest.is_file():
         raise unknown("environment", name, [*names(target), ORCHESTRATOR], of=f"Target {target}")
     locks = []
     for source in (newest, *sorted(newest.parent.glob(f"{name}-py3.*.in"))):
         pythons = pythons_named(source.read_text(encoding="utf-8"))
-        if name == ORCHESTRATOR:
-            locks.append(compile_lock(name, target, source, pythons, source.with_name(f"{name}.txt"), upgrade=upgrade))
-            continue
-        for python in pythons:
-            stem = name if source == newest and python == pythons[0] else f"{name}-py{python}"
-            lock = source.with_name(f"{stem}.txt")
-            locks.append(compile_lock(name, target, source, [python], lock, upgrade=upgrade))
+        for together in [pythons] if name == ORCHESTRATOR else [[python] for python in pythons]:
+            is_newest = source == newest and together[0] == pythons[0]
+            lock = source.with_name(f"{name}.txt" if is_newest else f"{name}-py{together[0]}.txt")
+            compile_lock(name, target, source, together, lock, upgrade=upgrade)
+            locks.append(lock)
     for lock in set(all_locks(name, target)) - set(locks):  # no list names the Python of these locks any more
         lock.unlink()
     return locks
 
 
-def compile_lock(name: str, target: str, source: Path, pythons: Sequence[str], lock: Path, *, upgrade: bool) -> Path:
-    """Makes one lock anew and returns its path. Raises UserError, and keeps the old lock, if no versions fit together,
-    or if the new lock names an address."""
-    # The orchestrator has one lock for all targets, and for all of its Pythons.
-    platform = PLATFORMS["cpu" if name == ORCHESTRATOR else target]
-    resolved_for = ["--universal"] if len(pythons) > 1 else ["--python-platform", platform]
-    # The requirements in this file replace those of the packages themselves.
+def compile_lock(name: str, target: str, source: Path, pythons: Sequence[str], lock: Path, *, upgrade: bool) -> None:
+    """Makes one lock anew. Raises UserError, and keeps the old lock, if no versions fit together, or if the new lock
+    names an address."""
+    options = ["--generate-hashes", *(["--universal"] if len(pythons) > 1 else []), *wheel_source(source)]
     override = beside(name, target, "override")
-    overridden = ["--override", str(override)] if override.is_file() else []
+    if override.is_file():  # its requirements replace those of the packages themselves
+        options += ["--override", str(override)]
     with tempfile.TemporaryDirectory() as folder:
         new = Path(folder) / lock.name
         likes = (lock, beside(name, target, "txt"), lock_path(name.partition("@")[0], target))
         like = next((path for path in likes if path.is_file()), None)
         if like and not upgrade:
             shutil.copyfile(like, new)
-        command = [
-            find_uv(),
-            "pip",
-            "compile",
-            "--quiet",
-            "--generate-hashes",
-            "--no-header",
-            "--no-annotate",
-            "--no-emit-index-url",
-            "--no-emit-find-links",
-            *resolved_for,
-            "--python-version",
-            pythons[0],
-            *wheel_source(source),
-            *overridden,
-            "--output-file",
-            str(new),
-            str(source),
-        ]
-        run(command, f"{source} could not be resolved; {lock.name} is unchanged.")
+        # The orchestrator has one lock for all targets.
+        platform = "cpu" if name == ORCHESTRATOR else target
+        failure = f"{source} could not be resolved; {lock.name} is unchanged."
+        resolve(source, pythons[0], platform, failure, *options, "--output-file", str(new))
         text = new.read_text(encoding="utf-8")
     if re.search(r"://|^\s*-(?!-hash=)", text, re.MULTILINE):
         raise UserError(f"The new {lock} names an address or an index, which isn't allowed: {lock.name} is unchanged.")
     lock.write_text(f"# Python {', '.join(pythons)}\n{text}", encoding="utf-8")
-    return lock

@@ -11,13 +11,14 @@ A variant with only flags runs in the virtual environment of `jax` itself.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+import msgspec
+
 from suite.environments import locks, uv
-from suite.environments.locks import beside, flags_path, lock_path, python_of_lock, requirements_path, source_of
+from suite.environments.locks import beside, lock_path, python_of_lock, source_of
 from suite.errors import UserError, unknown
 from suite.stacks.catalog import STACKS
 
@@ -26,21 +27,24 @@ REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)(?P<extras>\[[^]]
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
+class FlagsFile(msgspec.Struct, forbid_unknown_fields=True):
+    """A variant's flags file: variables by name."""
+
+    environ: dict[str, str]
+
+
 def flags(name: str, target: str) -> dict[str, str]:
     """Returns {name: value} of the environment variables in a variant's flags file; empty if there is no such file.
     Raises UserError if the file has anything else."""
-    file = flags_path(name, target)
+    file = beside(name, target, "toml")
     if not file.is_file():
         return {}
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as broken:
-        raise UserError(f"{file} isn't TOML: {broken}.") from broken
-    environ = table.get("environ")
-    right = isinstance(environ, dict) and all(isinstance(value, str) for value in environ.values())
-    if table.keys() != {"environ"} or not right:
-        raise UserError(f"{file} must have one table, [environ], with variables whose values are in quotes.")
-    return dict(table["environ"])
+        return msgspec.toml.decode(file.read_bytes(), type=FlagsFile).environ
+    except (msgspec.DecodeError, UnicodeDecodeError) as broken:
+        raise UserError(
+            f"{file} must have one table, [environ], with variables whose values are in quotes: {broken}."
+        ) from broken
 
 
 def expanded(patterns: Iterable[str], target: str, *, every: bool) -> tuple[str, ...]:
@@ -88,19 +92,17 @@ def create(
     if not requirements and not environ and not python:
         raise UserError("Say how the variant differs: --with jax==0.11.2, --env XLA_FLAGS=…, or --python=3.13.")
     name, files = f"{environment}@{variant}", []
-    before = {
-        file: file.read_bytes() if file.is_file() else None
-        for file in (requirements_path(name, target), beside(name, target, "txt"), flags_path(name, target))
-    }
+    flags_file, list_file, lock_file = (beside(name, target, suffix) for suffix in ("toml", "in", "txt"))
+    before = {file: file.read_bytes() if file.is_file() else None for file in (flags_file, list_file, lock_file)}
     try:
         if environ:
-            flags_path(name, target).write_text(flags_file(environ), encoding="utf-8")
-            files.append(flags_path(name, target))
+            flags_file.write_text(flags_text(environ), encoding="utf-8")
+            files.append(flags_file)
         if requirements or python:
             lock = lock_path(environment, target)
             base, python = source_of(lock).read_text(encoding="utf-8"), python or python_of_lock(lock)
-            requirements_path(name, target).write_text(varied(base, name, requirements, python), encoding="utf-8")
-            files += [requirements_path(name, target), *uv.compile_locks(name, target)]
+            list_file.write_text(varied(base, name, requirements, python), encoding="utf-8")
+            files += [list_file, *uv.compile_locks(name, target)]
     except BaseException:  # Ctrl-C as well
         for file, content in before.items():
             file.unlink(missing_ok=True) if content is None else file.write_bytes(content)
@@ -131,7 +133,7 @@ def package(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", parts["name"]).lower() if parts else ""
 
 
-def flags_file(environ: Sequence[str]) -> str:
+def flags_text(environ: Sequence[str]) -> str:
     """Returns variables, each `NAME=VALUE`, as the text of a flags file."""
     lines = ["# Variables of this variant's processes; lists of flags are added to the stack's own.", "[environ]"]
     for variable in environ:

@@ -1,7 +1,5 @@
 """Makes virtual environments from hashed locks with uv, and reuses an environment as long as its lock is the same.
-
-Standard library only.
-"""
+Standard library only."""
 
 from __future__ import annotations
 
@@ -14,6 +12,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from suite import environments
@@ -86,7 +85,6 @@ def seal(name: str, lock: Path) -> str:
 
 
 def project_scripts() -> str:
-    """Returns the lines of pyproject.toml that define commands."""
     file = environments.ROOT / "pyproject.toml"
     text = file.read_text(encoding="utf-8") if file.is_file() else ""
     # No tomllib: a Python without it must be able to come this far, and gets a clear message.
@@ -102,28 +100,24 @@ def get_pythons(wanted: Iterable[str], target: str, *, again: bool = False) -> l
     An environment that is already made, from any of its locks, needs no Python. With `again`, only one that is made
     from its newest lock needs none.
     """
-    could_not: dict[str, str] = {}
-    lacking = []
+
+    @cache  # so that uv tries only once
+    def complaint(version: str) -> str | None:
+        try:
+            pythons.get(version)
+        except UserError as why:
+            return str(why)
+        return None
+
+    complaints = []
     for name in wanted:
         locks = [lock for lock in all_locks(name, target) if lock.is_file()]
         if not locks or any(status(name, target, lock) == "ready" for lock in (locks[:1] if again else locks)):
             continue
-        versions = list(map(python_of_lock, locks))
-        if not can_be_got(versions[0], could_not) and not any(map(pythons.find, versions[1:])):
-            # uv may be able to install an older Python, though not the newest.
-            lacking += [] if any(can_be_got(version, could_not) for version in versions[1:]) else versions[:1]
-    return [could_not[version] for version in dict.fromkeys(lacking)]
-
-
-def can_be_got(version: str, could_not: dict[str, str]) -> bool:
-    """Whether this machine has a Python, or uv can install it. If not, the reason is kept in `could_not` by version, so
-    that uv tries only once."""
-    if version not in could_not:
-        try:
-            pythons.get(version)
-        except UserError as why:
-            could_not[version] = str(why)
-    return version not in could_not
+        newest, *older = map(python_of_lock, locks)
+        if (why := complaint(newest)) and not any(map(pythons.find, older)) and all(map(complaint, older)):
+            complaints.append(why)
+    return list(dict.fromkeys(complaints))
 
 
 def fit(name: str, target: str) -> Path:
@@ -181,75 +175,45 @@ def ensure(name: str, target: str = "cpu", lock: Path | None = None) -> Environm
         known = [*names(target), *variants(target), ORCHESTRATOR]
         raise unknown("locked environment", name, known, of=f"Target {target}")
     folder = place(name, target, lock)
-    environment = Environment(name, folder / "bin" / "python", lock, digest)
     if status(name, target, lock) != "ready":
         try:
             with only_one(folder):
-                # Checked again, since another process may have made it while this one waited.
-                state = status(name, target, lock)
-                if state != "ready":
-                    make(environment, target, seal(name, lock), again=state == "half-made")
+                if status(name, target, lock) != "ready":  # another process may have made it while this one waited
+                    make(name, lock, folder)
         except OSError as broken:
             advice = uv.remedy(str(broken))
             raise UserError(f"Environment {name} can't be made in {folder}: {broken}.\n{advice}") from None
-    return environment
+    return Environment(name, folder / "bin" / "python", lock, digest)
 
 
-def make(wanted: Environment, target: str, sealed: str, *, again: bool) -> None:
-    """Makes an environment: its Python, and the packages of its lock with byte code. Last it writes the marker with the
-    text `sealed`. With `again`, says first that something else at its place is removed."""
-    folder, version = place(wanted.name, target, wanted.lock), python_of_lock(wanted.lock)
-    if wanted.name == ORCHESTRATOR:
+def make(name: str, lock: Path, folder: Path) -> None:
+    """Makes an environment: its Python, and the packages of its lock with byte code. The marker comes last."""
+    version, sealed = python_of_lock(lock), seal(name, lock)
+    if name == ORCHESTRATOR:
         version = pythons.running()
-        refuse_python(pythons_of_lock(wanted.lock))
+        refuse_python(pythons_of_lock(lock))
     if folder.resolve() == Path(sys.prefix).resolve():
         raise UserError(
-            f"This program runs in {folder}, which must be made again: it wasn't made from the present {wanted.lock}, "
+            f"This program runs in {folder}, which must be made again: it wasn't made from the present {lock}, "
             "or was made for another checkout. `make setup` makes it again."
         )
-    if again:
+    if os.path.lexists(folder):
         say(f"{folder} is half-made, or was made for another lock or checkout: it is removed and made again")
-    program, python = uv.find_uv(folder), pythons.get(version)
+    program, python, inside = uv.find_uv(folder), pythons.get(version), str(folder / "bin" / "python")
     started = time.monotonic()
     # The first half of the line is printed now, for a person who waits for a slow network.
-    say(f"Making environment {wanted.name} from {os.path.relpath(wanted.lock, environments.ROOT)} ... ", end="")
-    failure = f"{wanted.lock} could not be installed; nothing was kept."
+    say(f"Making environment {name} from {os.path.relpath(lock, environments.ROOT)} ... ", end="")
+    failure = f"{lock} could not be installed; nothing was kept."
     remove(folder)
     try:
         uv.run([program, "venv", "--no-project", "--python", python, str(folder)], failure)
         # Only wheels, since building from source runs code, and a lock may come from a stranger.
-        uv.run(
-            [
-                program,
-                "pip",
-                "sync",
-                "--python",
-                str(wanted.python),
-                "--require-hashes",
-                "--compile-bytecode",
-                "--only-binary",
-                ":all:",
-                *uv.wheel_source(wanted.lock),
-                str(wanted.lock),
-            ],
-            failure,
-        )
-        if wanted.name == ORCHESTRATOR:
+        safely = ["--require-hashes", "--only-binary", ":all:", "--compile-bytecode", *uv.wheel_source(lock)]
+        uv.run([program, "pip", "sync", "--python", inside, *safely, str(lock)], failure)
+        if name == ORCHESTRATOR:
             # Last, because the project's `invoke` command replaces the library's own.
-            uv.run(
-                [
-                    program,
-                    "pip",
-                    "install",
-                    "--python",
-                    str(wanted.python),
-                    "--no-deps",
-                    "--no-build-isolation",
-                    "--editable",
-                    str(environments.ROOT),
-                ],
-                failure,
-            )
+            this = ["--no-deps", "--no-build-isolation", "--editable", str(environments.ROOT)]
+            uv.run([program, "pip", "install", "--python", inside, *this], failure)
         (folder / MARKER).write_bytes(os.fsencode(sealed))
     except BaseException:  # Ctrl-C as well: no half-made environment stays
         say("failed")
@@ -259,7 +223,6 @@ def make(wanted: Environment, target: str, sealed: str, *, again: bool) -> None:
 
 
 def refuse_python(wanted: list[str]) -> None:
-    """Raises UserError if the orchestrator's lock isn't for the running Python."""
     if pythons.running() not in wanted:
         raise UserError(
             f"Stack Wars needs Python {' or '.join(wanted)}; {sys.executable} is {sys.version.split()[0]}. "
@@ -282,7 +245,6 @@ def only_one(folder: Path) -> Iterator[None]:
 
 
 def remove(folder: Path) -> None:
-    """Removes an environment, if there is one."""
     if folder.is_symlink():
         folder.unlink()
     elif folder.exists():
@@ -290,19 +252,15 @@ def remove(folder: Path) -> None:
 
 
 def size(folder: Path) -> int:
-    """Returns the bytes of all files in a folder."""
     return sum(path.lstat().st_size for path in folder.rglob("*"))
 
 
 def prune() -> list[Path]:
     """Removes the environments that aren't made from a lock of this checkout. Returns their folders."""
     removed = []
-    for target in ("cpu", "cuda", "tpu", "test", "cluster", "predict"):
-        current = {
-            place(name, target, lock)
-            for name in (*names(target), *variants(target))
-            for lock in all_locks(name, target)
-        }
+    for target in (path.name for path in (environments.ROOT / "docker" / "locks").iterdir() if path.is_dir()):
+        known = [*names(target), *variants(target)]
+        current = {place(name, target, lock) for name in known for lock in all_locks(name, target)}
         for folder in sorted((environments.ROOT / ".environments" / target).glob("*-*")):
             if folder.is_dir() and folder not in current:
                 remove(folder)

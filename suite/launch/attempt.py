@@ -132,24 +132,34 @@ def run_reader(
         raise UserError(f"couldn't be read: {odd.strerror}: {odd.filename}") from None
     folder = folder.resolve()
     plain_files.clear(folder / answer)
-    limits = ProcessLimits(timeout_seconds=protocol.timeout_seconds, compile_timeout_seconds=protocol.timeout_seconds)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as caches:
-        request = ProcessRequest(
-            name=f"reading {folder.parent.name}",
-            arguments=["-m", module, str(folder), *([hint] if hint else [])],
-            folder=folder,
-            reads=[],
-            cache_directory=Path(caches),
-            keep_cache=False,
-            cpus=cpus,
-            limits=limits,
-            variables={},
-        )
-        end = engine.launch(request)
+    end = run_job(module, folder, *([hint] if hint else []), engine=engine, cpus=cpus, seconds=protocol.timeout_seconds)
     if end.exit_code == 0:
         return plain_files.read(folder / answer, ANSWER_BYTES_MAX).decode("utf-8")
     last = tail(folder / "stderr.log").splitlines()[-1:] or [end.problem or f"the reader exited {end.exit_code}"]
     raise UserError(f"couldn't be read: {last[0]}")
+
+
+def run_job(
+    module: str,
+    folder: Path,
+    *arguments: str,
+    engine: Engine,
+    cpus: Sequence[int],
+    seconds: float,
+    memory_bytes: int | None = None,
+) -> Exit:
+    """Runs a program of this project, in which nothing is measured, on a folder. Returns how it ended."""
+    limits = ProcessLimits(timeout_seconds=seconds, compile_timeout_seconds=seconds, memory_bytes=memory_bytes)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as caches:
+        request = ProcessRequest(
+            name=f"{module} {folder.parent.name}",
+            arguments=["-m", module, str(folder), *arguments],
+            folder=folder,
+            cache_directory=Path(caches),
+            cpus=cpus,
+            limits=limits,
+        )
+        return engine.launch(request)
 
 
 def limits_of(attempt: Attempt, protocol: Protocol) -> ProcessLimits:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from requests.exceptions import RequestException
 from suite.guard import plain_files
 from suite.launch.engine import COMMON, ROOT, Engine, ProcessRequest, supervisor_spec
 from suite.launch.insist import insist
-from suite.launch.process import EXIT_BYTES_MAX, EXIT_FILE, Exit
+from suite.launch.process import EXIT_FILE, Exit
 
 PYTHON = "/opt/environment/bin/python"
 PATH = "/opt/environment/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -46,12 +47,8 @@ class Container(Engine):
         self.target = target
         self.labels = {OWNER: owner(os.getpid()), SET: set_id}
         version = str(client.version()["Version"])
-        self.columns = {
-            "engine": "docker",
-            "engine_version": version,
-            "image_digest": image_id,
-            "lock_sha256": lock_sha256,
-        }
+        image = {"image_digest": image_id, "lock_sha256": lock_sha256}
+        self.columns = {"engine": "docker", "engine_version": version, **image}
 
     def warm_up(self, code: str) -> None:
         """Runs one unmeasured statement. A failure is ignored: the measured container will fail too, and get a row."""
@@ -64,15 +61,9 @@ class Container(Engine):
         """Runs one worker in a container of its own and waits for its end. Waiting takes no processor time."""
         plain_files.clear(request.folder / EXIT_FILE)
         user = user_of(self.client)
-        spec = supervisor_spec(
-            [PYTHON, *request.arguments],
-            variables(request, self.target),
-            request.folder,
-            request.limits,
-            company=request.company,
-            in_container=True,
-            parent_pid=0,
-        )
+        command, environment = [PYTHON, *request.arguments], variables(request, self.target)
+        inside = {"in_container": True, "parent_pid": 0}
+        spec = supervisor_spec(command, environment, request.folder, request.limits, company=request.company, **inside)
         plain_files.write(request.folder / SPEC_FILE, json.dumps(spec))
         container = None
         try:
@@ -163,15 +154,21 @@ def account(container: DockerContainer, request: ProcessRequest) -> Exit:
         return Exit.lost("the container outlived its supervisor's deadline and was killed", request.limits)
     killed = bool(state["OOMKilled"])
     try:
-        account = json.loads(plain_files.read(request.folder / EXIT_FILE, EXIT_BYTES_MAX))
-        return Exit.from_json(account | {"memory_killed": account["memory_killed"] or killed}, request.limits)
+        end = Exit.of(request.folder, request.limits)
+        return replace(end, memory_killed=end.memory_killed or killed)
     except (OSError, ValueError, TypeError):
         if not killed:
             words = container.logs(tail=5).decode("utf-8", "replace").strip() or state["Error"] or "it logged nothing"
             problem = f"the container exited {state['ExitCode']} and its supervisor left no {EXIT_FILE}: {words}"
             return Exit.lost(problem, request.limits)
     number = state["ExitCode"] - SIGNALS_FROM
-    return Exit.out_of_memory(number if number > 0 else None, request.limits)
+    return Exit(
+        signal=number if number > 0 else None,
+        memory_killed=True,
+        memory_limit_by="engine",
+        oom_kills=1,
+        limits=request.limits,
+    )
 
 
 def user_of(client: DockerClient) -> str:
@@ -191,7 +188,6 @@ def give(folder: Path, user: str | None) -> None:
 
 
 def complaint(failed: Exception) -> str:
-    """Returns in words why the engine failed."""
     if isinstance(failed, APIError):
         return f"Docker refused: {failed.explanation}"
     if isinstance(failed, Unreachable):
@@ -200,8 +196,6 @@ def complaint(failed: Exception) -> str:
 
 
 def remove(container: DockerContainer | None) -> None:
-    """Kills and removes a container, if there is one. One that can't be reached is left for the next start's
-    `sweep`."""
     with suppress(DockerException, RequestException):
         if container is not None:
             container.remove(force=True, v=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from suite.case import COMPILE_PHASES
@@ -63,12 +64,12 @@ class ProcessRequest:
     name: str
     arguments: Sequence[str]
     folder: Path
-    reads: Sequence[Path]
     cache_directory: Path
-    keep_cache: bool
     cpus: Sequence[int]
     limits: ProcessLimits
-    variables: Mapping[str, str]
+    reads: Sequence[Path] = ()
+    keep_cache: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
     company: int = 1
 
 
@@ -117,12 +118,8 @@ def supervisor_spec(
         "command": list(command),
         "environment": dict(environment),
         "directory": str(directory.resolve()),
-        "timeout_seconds": limits.timeout_seconds,
-        "compile_timeout_seconds": limits.compile_timeout_seconds,
+        **dataclasses.asdict(limits),
         "compile_phases": COMPILE_PHASES,
-        "memory_bytes": limits.memory_bytes,
-        "check_seconds": limits.check_seconds,
-        "thrashing_seconds": limits.thrashing_seconds,
         "turns_variable": TURNS_VARIABLE if company > 1 else "",
         **engine,
     }

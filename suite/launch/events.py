@@ -70,7 +70,6 @@ def read(path: Path) -> Account:
 
 
 def parse(data: bytes) -> Account:
-    """Returns the events in a file's bytes. Never raises."""
     events = Account()
     lines = data[:EVENTS_BYTES_MAX].split(b"\n")[:-1]
     for number, line in enumerate(lines):
@@ -85,7 +84,6 @@ def parse(data: bytes) -> Account:
 
 
 def _decode(line: bytes, number: int) -> dict[str, Any]:
-    """Returns the event in one line. Raises EventError."""
     try:
         event = json.loads(line.decode("utf-8"))
         if b"\\ud" in line.lower():  # half a surrogate pair can't be stored as text
@@ -170,12 +168,8 @@ def _add_exception(events: Account, event: dict[str, Any]) -> None:
     events.exception = {key: _text(event, key) for key in ("type", "message", "traceback")}
 
 
-def _add_wrong(events: Account, event: dict[str, Any]) -> None:
-    events.wrong = _text(event, "reason")
-
-
-def _add_unsupported(events: Account, event: dict[str, Any]) -> None:
-    events.unsupported = _text(event, "reason")
+def _add_reason(events: Account, event: dict[str, Any]) -> None:
+    setattr(events, event["event"], _text(event, "reason"))
 
 
 def _add_end(events: Account, event: dict[str, Any]) -> None:
@@ -189,8 +183,8 @@ ADDERS: dict[str, Callable[[Account, dict[str, Any]], None]] = {
     "flag": _add_flag,
     "metric": _add_metric,
     "exception": _add_exception,
-    "wrong": _add_wrong,
-    "unsupported": _add_unsupported,
+    "wrong": _add_reason,
+    "unsupported": _add_reason,
     "end": _add_end,
 }
 

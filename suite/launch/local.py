@@ -11,7 +11,7 @@ from pathlib import Path
 
 from suite.guard import plain_files
 from suite.launch.engine import ROOT, Engine, ProcessRequest, supervisor_spec, worker_environment
-from suite.launch.process import EXIT_BYTES_MAX, EXIT_FILE, Exit, ProcessLimits
+from suite.launch.process import EXIT_FILE, Exit, ProcessLimits
 
 
 class Local(Engine):
@@ -28,7 +28,6 @@ class Local(Engine):
         subprocess.run([self.python, "-c", code], env=variables, capture_output=True, check=False)
 
     def launch(self, request: ProcessRequest) -> Exit:
-        """Runs one worker to its end by the function `launch` below."""
         variables = worker_environment(os.environ)[0] | dict(request.variables)
         variables["TMPDIR"] = str(request.cache_directory)  # what frameworks leave there goes with the cache
         return launch([self.python, *request.arguments], variables, request.folder, request.limits, request.company)
@@ -43,11 +42,8 @@ def launch(
     descendants are gone; waiting takes no processor time. An interrupt (Ctrl-C) ends them first and is then raised
     again. Call it from a thread that stays alive meanwhile: the kernel kills the supervisor when that thread ends.
     """
-    account = directory / EXIT_FILE
-    plain_files.clear(account)
-    spec = supervisor_spec(
-        command, environment, directory, limits, company=company, cgroup=limits.cgroup, parent_pid=os.getpid()
-    )
+    plain_files.clear(directory / EXIT_FILE)
+    spec = supervisor_spec(command, environment, directory, limits, company=company, parent_pid=os.getpid())
     supervisor = subprocess.Popen(
         [sys.executable, "-S", "-m", "suite.launch.supervisor.supervise"],
         stdin=subprocess.PIPE,
@@ -65,7 +61,7 @@ def launch(
         _end(supervisor)
         raise
     try:
-        return Exit.from_json(json.loads(plain_files.read(account, EXIT_BYTES_MAX)), limits)
+        return Exit.of(directory, limits)
     except (OSError, ValueError, TypeError) as error:
         words = complaint.strip().splitlines()[-1:] or [f"{type(error).__name__}: {error}"]
         problem = f"the supervisor exited {supervisor.returncode} and left no {EXIT_FILE}: {words[0]}"

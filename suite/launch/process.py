@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+
+from suite.guard import plain_files
 
 CHECK_SECONDS = 0.25
 THRASHING_SECONDS = 15.0
 EXIT_FILE = "exit.json"  # a supervisor's account of its worker, in the worker's folder
 EXIT_BYTES_MAX = 2**16  # a dozen figures
-NOTHING_KNOWN: dict[str, Any] = {  # fields of an Exit without a supervisor's account
-    "exit_code": None,
-    "signal": None,
-    "timed_out": False,
-    "timeout_kind": None,
-    "memory_killed": False,
-    "memory_limit_by": None,
-    "oom_kills": 0,
-    "peak_bytes_tree": None,
-    "duration_seconds": 0.0,
-    "interrupted": False,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,17 +48,17 @@ class Exit:
     outlived SIGKILL.
     """
 
-    exit_code: int | None
-    signal: int | None
-    timed_out: bool
-    timeout_kind: str | None
-    memory_killed: bool
-    memory_limit_by: str | None
-    oom_kills: int
-    peak_bytes_tree: int | None
-    duration_seconds: float
-    interrupted: bool
     limits: ProcessLimits
+    exit_code: int | None = None
+    signal: int | None = None
+    timed_out: bool = False
+    timeout_kind: str | None = None
+    memory_killed: bool = False
+    memory_limit_by: str | None = None
+    oom_kills: int = 0
+    peak_bytes_tree: int | None = None
+    duration_seconds: float = 0.0
+    interrupted: bool = False
     peak_bytes_cgroup: int | None = None
     peak_bytes_anonymous: int | None = None
     left_behind: int = 0
@@ -74,17 +66,15 @@ class Exit:
     thrashed: bool = False
 
     @classmethod
-    def from_json(cls, fields: dict[str, Any], limits: ProcessLimits) -> Exit:
-        """Returns the Exit that an exit.json describes. Raises TypeError on a missing or unknown field."""
-        return cls(**fields, limits=limits)
+    def of(cls, folder: Path, limits: ProcessLimits) -> Exit:
+        """Returns the Exit that the account in a process's folder describes. Raises OSError, ValueError or TypeError
+        for a file that is no account: a worker can write there."""
+        account = json.loads(plain_files.read(folder / EXIT_FILE, EXIT_BYTES_MAX))
+        lacking = {field.name for field in dataclasses.fields(cls)} - {"limits", "problem", *account}
+        if lacking:
+            raise TypeError(f"{EXIT_FILE} lacks {', '.join(sorted(lacking))}")
+        return cls(**account, limits=limits)
 
     @classmethod
     def lost(cls, problem: str, limits: ProcessLimits) -> Exit:
-        """Returns the Exit of a process whose supervisor left no account."""
-        return cls(**(NOTHING_KNOWN | {"interrupted": True, "problem": problem}), limits=limits)
-
-    @classmethod
-    def out_of_memory(cls, signal: int | None, limits: ProcessLimits) -> Exit:
-        """Returns the Exit of a process that was killed for memory together with its supervisor, as the engine says."""
-        killed = {"signal": signal, "memory_killed": True, "memory_limit_by": "engine", "oom_kills": 1}
-        return cls(**(NOTHING_KNOWN | killed), limits=limits)
+        return cls(interrupted=True, problem=problem, limits=limits)

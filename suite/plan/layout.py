@@ -85,7 +85,6 @@ def cases_outside(plan: Plan, purpose: Purpose) -> Sequence[Planned]:
 def attempt_of(
     plan: Plan, case: Case, purpose: Purpose, *, order: int, retry: int, block: int = 0, replicate: int = 1
 ) -> Attempt:
-    """Returns one process of a case, with the plan's set and seed."""
     return Attempt(
         set_id=plan.set_id,
         case=case,
@@ -106,7 +105,6 @@ def is_spared(plan: Plan, case: Case, block: int) -> bool:
 
 
 def sequence(plan: Plan, comparison: Sequence[Planned], draw: random.Random, *, quickest_first: bool) -> list[Unit]:
-    """Returns the processes of one comparison in their order."""
     others: list[Unit] = []
     baselines: list[Unit] = []
     for planned in draw.sample(comparison, len(comparison)):

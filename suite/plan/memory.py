@@ -37,12 +37,10 @@ def needs_no_less(case: Case, other: Case, grows: Set[str]) -> bool:
 
 
 def limit_of(case: Case) -> float:
-    """Returns a case's limit in bytes; `NO_LIMIT` without one."""
     return NO_LIMIT if case.limit_memory_bytes is None else case.limit_memory_bytes
 
 
 def check_limits(cases: Iterable[Planned], ram_bytes: int) -> None:
-    """Raises UserError for a limit above the machine's memory."""
     most = max((planned.case.limit_memory_bytes or 0 for planned in cases), default=0)
     if most > ram_bytes > 0:
         raise UserError(

@@ -5,23 +5,20 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import filter as matching
 from fnmatch import fnmatchcase
-from typing import Any
 
 from suite.case import ALLOCATORS, CACHES, PASSES, PRECISIONS, TARGETS, TRACKS, Case, Planned, Purpose
 from suite.errors import UserError, unknown
 from suite.plan.frontier import first_size
 from suite.plan.preset import Preset, Question
+from suite.plan.refusals import Absent, uncompiled, unsupported
 from suite.results.questions.bracket import most_allowed
 from suite.results.store.plan import Plan
-from suite.stacks.catalog import STACKS, Stack, adapter_class
-from suite.stacks.knobs import chosen
+from suite.stacks.catalog import STACKS
 from suite.workloads.catalog import Workload
-
-Absent = Callable[[Stack, str, str], str | None]  # (stack, variant, target) -> what a machine lacks for them, or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,7 +281,6 @@ def questions(preset: Preset, selection: Selection, workloads: dict[str, Workloa
 
 
 def sizes(workload: Workload, question: Question, preset: Preset, selection: Selection) -> list[str]:
-    """Returns the sizes: those of `--size`, else the question's, else the preset's."""
     known = list(workload.sizes)
     if selection.sizes:
         return choose("size", selection.sizes, known, of=f"Workload '{workload.name}'")
@@ -292,41 +288,3 @@ def sizes(workload: Workload, question: Question, preset: Preset, selection: Sel
     if size not in known:
         raise UserError(f"{unknown('size', size, known, of=f'Workload {workload.name!r}')} Choose with --size.")
     return [size]
-
-
-def unsupported(case: Case, workload: Workload, absent: Absent) -> str | None:
-    """Returns the first reason why a case can't run; None if it can. Decided by the catalogue, the workload's
-    spec and `absent`, without running anything."""
-    stack = STACKS[case.stack]
-    fields: dict[str, Any] = case.to_json()
-    if case.target not in stack.targets:
-        return f"{stack.title} doesn't run on {case.target}"
-    if case.stack in (not_on := getattr(workload.spec, "NOT_ON", {})):
-        return str(not_on[case.stack])
-    if not workload.implementations(stack.dialect):
-        return f"{workload.name} isn't written in the {stack.dialect} dialect"
-    if (reason := workload.unsupported(stack.dialect, case)) is not None:
-        return reason
-    if case.pass_ not in workload.spec.PASSES:
-        return f"{workload.name} has no {case.pass_} pass"
-    if case.precision == "tf32" and case.target != "cuda":
-        return f"tf32 is arithmetic of NVIDIA GPUs, which a {case.target} hasn't got"
-    if case.precision not in stack.precisions:
-        return f"{stack.title} has no {case.precision} arithmetic"
-    if case.track == "tuned" and not chosen(adapter_class(case.stack).knobs, case, workload):
-        return f"no tuned setting of {stack.title} is known to change {case.workload} on this {case.target}"
-    if case.cache == "warm" and not stack.compile_cache:
-        return f"{stack.title} keeps no compiled code for the next process"
-    for exclusion in stack.exclusions:
-        if all(fields[name] == value for name, value in exclusion.match.items()):
-            return exclusion.reason
-    return absent(stack, case.variant, case.target)
-
-
-def uncompiled(case: Case, purpose: Purpose, preset: Preset) -> str | None:
-    """Returns the reason why a run that records programs gets none from a case. None if it gets some, and for runs with
-    another purpose."""
-    followed = preset.protocol.abstract and STACKS[case.stack].on_shapes
-    if purpose is Purpose.IR and not STACKS[case.stack].compiler and not followed:
-        return "it has no compiler whose programs could be read"
-    return None

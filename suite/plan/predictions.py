@@ -7,31 +7,30 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from suite.case import Case, Planned
-from suite.plan.planning import unsupported
+from suite.plan.refusals import unsupported
 from suite.predict.devices import Device
 from suite.results.store.plan import Plan
-from suite.stacks.catalog import STACKS, Stack
+from suite.stacks.catalog import STACKS
 from suite.workloads.catalog import Workload
 
 
 def predictions(plan: Plan, models: Sequence[Device], workloads: Mapping[str, Workload]) -> tuple[Planned, ...]:
     """Returns the cases of a plan as cases of the accelerators `models`. A case that the accelerator's compiler can't
     judge has the reason."""
+
+    def refused(case: Case, device: Device) -> str | None:
+        # A compiler that runs without its accelerator needs nothing of this machine.
+        return unsupported(case, workloads[case.workload], lambda *_: None) or unpredicted(case, device)
+
     return tuple(
-        Planned(case, unsupported(case, workloads[case.workload], nothing_lacks) or unpredicted(case, device))
+        Planned(case, refused(case, device))
         for device in models
         for planned in plan.cases
         for case in [dataclasses.replace(planned.case, target=device.target, device=device.name)]
     )
 
 
-def nothing_lacks(stack: Stack, variant: str, target: str) -> str | None:
-    """Returns None: a compiler that runs without its accelerator needs nothing of this machine."""
-    return None
-
-
 def unpredicted(case: Case, device: Device) -> str | None:
-    """Returns why a device's compiler can't judge a case; None if it can."""
     stack = STACKS[case.stack]
     if stack.on_shapes and device.target in stack.predicted_on:
         return None

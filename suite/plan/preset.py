@@ -73,7 +73,6 @@ class Preset:
 
 
 def names() -> list[str]:
-    """Returns the names of the presets that come with the suite."""
     return sorted(path.stem for path in HOME.glob("*.toml"))
 
 
@@ -111,14 +110,12 @@ def load(name: str) -> Preset:
 
 
 def purpose(word: str, path: Path) -> Purpose:
-    """Returns what the processes of a preset are for. Raises UserError for an unknown word."""
     if word not in PURPOSES:
         raise UserError(f"Preset {path}: {unknown('purpose', word, PURPOSES)}")
     return Purpose(word)
 
 
 def limit(entry: Any, path: Path) -> int:
-    """Returns one memory limit in bytes. Raises UserError for anything but a size with its unit, like "6GiB"."""
     size = parse(entry, BYTES) if isinstance(entry, str) else None
     if size is None:
         raise UserError(f"{path}: 'limit_memory' is a list of sizes like \"6GiB\", not {entry!r}.")
@@ -126,7 +123,6 @@ def limit(entry: Any, path: Path) -> int:
 
 
 def question(entry: Any, where: str) -> Question:
-    """Returns one entry of `questions`. Raises UserError for a wrong key or value."""
     if not isinstance(entry, dict):
         raise UserError(f'{where} must be a table such as {{ workload = "gemm", pass = "forward" }}.')
     check(entry, QUESTION_KEYS, where)

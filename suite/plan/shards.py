@@ -59,7 +59,6 @@ def units(plan: Plan) -> list[tuple[Planned, ...]]:
 
 
 def unit_of(case: Case, purpose: Purpose) -> str:
-    """Returns a key that the cases of one unit share."""
     if purpose is Purpose.MEMORY:
         return case.digest("stack", "variant", "size", "dims", "limit_memory_bytes")
     return case.comparison_id

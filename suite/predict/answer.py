@@ -41,16 +41,16 @@ class CompiledProgram:
     their results)}.
     """
 
-    argument_bytes: int
-    output_bytes: int
-    aliased_bytes: int
-    temporary_bytes: int
-    code_bytes: int
-    peak_bytes: int
-    flops: float | None
-    bytes_accessed: float | None
-    operations: int
-    fusions: int
+    argument_bytes: int = 0
+    output_bytes: int = 0
+    aliased_bytes: int = 0
+    temporary_bytes: int = 0
+    code_bytes: int = 0
+    peak_bytes: int = 0
+    flops: float | None = None
+    bytes_accessed: float | None = None
+    operations: int = 0
+    fusions: int = 0
     custom_calls: dict[str, int] = field(default_factory=dict)
     collectives: dict[str, tuple[int, int]] = field(default_factory=dict)
 

@@ -55,7 +55,6 @@ class Agreement:
             self.proofs[row["case_id"]] = reported
 
     def is_proven(self, case_id: str) -> bool:
-        """Whether a process of this case has passed the gate."""
         return case_id in self.proofs
 
     def judge(self, row: Row) -> None:
@@ -100,21 +99,15 @@ class Agreement:
         return f"the last timed loss is {last!r}, the first {first!r}"
 
     def loss_tolerance(self, row: Row) -> float:
-        """Returns the largest relative error of a loss."""
         asked = self.workloads[row["workload"]].is_question
         return self.tolerances(row).of("loss").error if asked else TOLERANCE[row["precision"]]
 
-    def tolerances(self, row: Row) -> Tolerances:
-        """Returns the tolerances of a row's workload and precision."""
-        return self.tolerances_in(row, row["precision"])
-
-    def tolerances_in(self, row: Row, precision: str) -> Tolerances:
-        """Returns the tolerances of a row's workload in a precision."""
+    def tolerances(self, row: Row, precision: str | None = None) -> Tolerances:
         workload, types = self.workloads[row["workload"]], {}
         if workload.is_question:  # its tolerances follow its types
             tensors = workload.tensors(row.mapping("dims"), row["pass"])
             types = {name: tensor.dtype for name, tensor in (tensors.parameters | tensors.batch).items()}
-        return Tolerances(workload.spec, precision, types=types)
+        return Tolerances(workload.spec, precision or row["precision"], types=types)
 
     def judge_digests(self, row: Row) -> None:
         """Makes a row `wrong` if the majority of dialects contradicts its case. The dialect that runs first has nothing
@@ -192,18 +185,15 @@ class Agreement:
 
     def broken(self, row: Row, peer: Row) -> str:
         """Returns in words how the digests of two rows differ; empty if they agree."""
-        name, apart = self.worst(row, peer)
-        broken = self.float32(row).of(name).broken(apart)
+        tolerances = self.float32(row)
+        name, apart = worst(digests(row), digests(peer), tolerances)
+        broken = tolerances.of(name).broken(apart)
         return f"{name}: {broken}" if broken else ""
-
-    def worst(self, row: Row, peer: Row) -> tuple[str, Difference]:
-        """Returns the tensor in which two rows differ most, as a multiple of its tolerance, and the difference."""
-        return worst(digests(row), digests(peer), self.float32(row))
 
     def float32(self, row: Row) -> Tolerances:
         """Returns the tolerances of a row's digests. They are those of float32 in every precision, because a process of
         another precision computes its digests from the same step in float32."""
-        return self.tolerances_in(row, "f32")
+        return self.tolerances(row, "f32")
 
 
 def votes(side: list[Row]) -> int:
@@ -217,17 +207,14 @@ def voter(row: Row) -> tuple[str, str]:
 
 
 def voter_name(row: Row) -> str:
-    """Returns `voter` in words: `torch`, or `torch_naive` for a function."""
     return "_".join(filter(None, voter(row)))
 
 
 def metrics(row: Row, kind: str) -> dict[str, list[float]]:
-    """Returns the values of a row's metrics of one kind, by name."""
     return {metric["name"]: metric["values"] for metric in row["metrics"] or [] if metric["kind"] == kind}
 
 
 def proof(row: Row) -> ReportedResults:
-    """Returns the results that a row's process reported."""
     values = metrics(row, "gate")
     last = {name.replace("last result", "output", 1): figures for name, figures in values.items() if name != "loss"}
     digests = {name: digest_of(figures) for name, figures in last.items()}
@@ -241,7 +228,6 @@ def digests(row: Row) -> dict[str, Digest]:
 
 
 def digest_of(values: list[float]) -> Digest | None:
-    """Returns the digest that a worker wrote as figures; None if the figures aren't a digest."""
     try:
         return from_figures(values)
     except ValueError:

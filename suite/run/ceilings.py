@@ -146,7 +146,6 @@ def measure_roofline(store: ResultSet, locks: Locks) -> bool:
 
 
 def sweep(cores: tuple[int, ...], locks: Locks, bf16: bool) -> dict[str, Any]:
-    """Returns the sweep in NumPy's environment; with `bf16`, the roof of bfloat16 in PyTorch's environment, too."""
     reached = job(venv.ensure("numpy", "cpu", locks.path("numpy")).python, "suite.machine.roofline", cores)
     if not bf16:
         return reached

@@ -57,7 +57,6 @@ class Member:
             self.holds()
 
     def end(self) -> Exit:
-        """Returns how the process ended. Raises what its launch raised."""
         self.stop()
         if self._failure is not None:
             raise self._failure

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,11 +16,10 @@ from suite.environments import venv
 from suite.errors import COMMAND, Damaged, UserError
 from suite.guard import plain_files
 from suite.launch import outcome
-from suite.launch.attempt import spare_bytes, tail
-from suite.launch.engine import ProcessRequest
+from suite.launch.attempt import run_job, spare_bytes, tail
 from suite.launch.events import Account
 from suite.launch.local import Local
-from suite.launch.process import Exit, ProcessLimits
+from suite.launch.process import Exit
 from suite.predict import devices
 from suite.predict.answer import (
     ANSWER,
@@ -54,17 +52,6 @@ BY_ALLOCATIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CompileInput:
-    """The input of an accelerator's compiler: a program in StableHLO, the first line of the program that a CPU's
-    compiler made of it (`header`), and the size of the batch that several chips split. For a program of the user's own,
-    the header is empty and the size is 0."""
-
-    program: bytes
-    header: str = ""
-    batch: int = 0
-
-
 @dataclass
 class Compiler:
     """The environment of the accelerators' compilers, made on first use."""
@@ -83,40 +70,30 @@ class Compiler:
         """Returns how many compilations run side by side: as many as cores, since a TPU's compiler works on one."""
         return len(self.cores)
 
-    def compile(self, device: Device, given: CompileInput, folder: Path) -> tuple[CompileAnswer, Exit]:
+    def compile(
+        self, device: Device, program: bytes, folder: Path, *, header: str = "", batch: int = 0
+    ) -> tuple[CompileAnswer, Exit]:
         """Returns the answer of a program's compilation, and how its process ended. The process works in `folder`, from
-        which the program is deleted afterwards."""
+        which the program, in StableHLO, is deleted afterwards.
+
+        `header` is the first line of the program that a CPU's compiler made of it, `batch` the size of the batch that
+        several chips split. For a program of the user's own they are empty and 0.
+        """
         folder = folder.resolve()  # the process starts in another folder, and ptxas writes into TMPDIR
         plain_files.clear(folder)
         folder.mkdir(parents=True)
-        compile_request = CompileRequest(
-            target=device.target,
-            topology=device.topology,
-            chips=device.chips,
-            accelerator_type=device.accelerator_type,
-            target_config=device.target_config,
-            header=given.header,
-            batch=given.batch,
+        names = ("target", "topology", "chips", "accelerator_type", "target_config")
+        asked = CompileRequest(**{name: getattr(device, name) for name in names}, header=header, batch=batch)
+        (folder / ASKED).write_text(json.dumps(dataclasses.asdict(asked)), encoding="utf-8")
+        (folder / PROGRAM).write_bytes(program)
+        end = run_job(
+            "suite.predict.compile",
+            folder,
+            engine=self.engine,
+            cpus=self.cores,
+            seconds=self.protocol.timeout_seconds,
+            memory_bytes=spare_bytes() // self.at_once,
         )
-        (folder / ASKED).write_text(json.dumps(dataclasses.asdict(compile_request)), encoding="utf-8")
-        (folder / PROGRAM).write_bytes(given.program)
-        seconds = self.protocol.timeout_seconds
-        with tempfile.TemporaryDirectory(dir=folder.parent) as caches:
-            limits = ProcessLimits(
-                timeout_seconds=seconds, compile_timeout_seconds=seconds, memory_bytes=spare_bytes() // self.at_once
-            )
-            request = ProcessRequest(
-                name=f"compiling {folder.name}",
-                arguments=["-m", "suite.predict.compile", str(folder)],
-                folder=folder,
-                reads=[],
-                cache_directory=Path(caches),
-                keep_cache=False,
-                cpus=self.cores,
-                limits=limits,
-                variables={},
-            )
-            end = self.engine.launch(request)
         (folder / PROGRAM).unlink(missing_ok=True)
         return read_answer(folder), end
 
@@ -151,8 +128,8 @@ def predict(store: ResultSet, compiler: Compiler, attempt: Attempt, blank: Row, 
     except (UserError, OSError) as broken:
         return row | {"outcome": str(Outcome.ERROR), "reason": f"its program can't be read: {broken}"}
     folder = store.log_folder(attempt)
-    compile_input = CompileInput(program, header, attempt.case.dims.get("batch", 0))
-    answer, end = compiler.compile(device, compile_input, folder)
+    batch = attempt.case.dims.get("batch", 0)
+    answer, end = compiler.compile(device, program, folder, header=header, batch=batch)
     row |= judged(answer, end, device, tail(folder / "stderr.log"))
     if answer.compiled is None:
         return row
@@ -160,13 +137,9 @@ def predict(store: ResultSet, compiler: Compiler, attempt: Attempt, blank: Row, 
 
 
 def without_program(captured: Row | None) -> dict[str, Any]:
-    """Returns the columns of a case whose program wasn't captured."""
     if captured is None:
-        return {
-            "outcome": str(Outcome.ERROR),
-            "reason": "no process captured its program",
-            "flags": [str(Flag.HARNESS)],
-        }
+        lost = {"reason": "no process captured its program", "flags": [str(Flag.HARNESS)]}
+        return {"outcome": str(Outcome.ERROR), **lost}
     return {
         "outcome": captured["outcome"],
         "reason": f"there is no program to compile: the process that captures it ended so: {captured['reason']}",
@@ -176,7 +149,6 @@ def without_program(captured: Row | None) -> dict[str, Any]:
 
 
 def judged(answer: CompileAnswer, end: Exit, device: Device, stderr_tail: str) -> dict[str, Any]:
-    """Returns the columns of the outcome of a compilation."""
     harness = {"outcome": str(Outcome.ERROR), "phase": PHASE}
     if answer.unreadable:
         return harness | {"reason": f"its program can't be read: {answer.unreadable}"}
@@ -206,18 +178,7 @@ def tracked(captured: Row, device: Device, row: Row) -> dict[str, Any]:
     """Returns the columns of a step that no compiler sees whole, by the memory that its framework would allocate. The
     process that took the step on shapes has counted it, operation by operation."""
     stays, passing = captured.integer("program_argument_bytes"), captured.integer("program_temporary_bytes")
-    step = CompiledProgram(
-        argument_bytes=stays,
-        output_bytes=0,
-        aliased_bytes=0,
-        temporary_bytes=passing,
-        code_bytes=0,
-        peak_bytes=stays + passing,
-        flops=None,
-        bytes_accessed=None,
-        operations=0,
-        fusions=0,
-    )
+    step = CompiledProgram(argument_bytes=stays, temporary_bytes=passing, peak_bytes=stays + passing)
     answer = CompileAnswer(compiler=f"torch {captured.mapping('versions')['torch']}", compiled=step)
     same = {name: captured[name] for name in ("lock_sha256", "engine", "versions")}
     verdict = {"outcome": str(Outcome.OK)} | by_size(step, device)

@@ -23,51 +23,26 @@ from suite.stacks.catalog import READER
 # Packages with an XLA of their own, by their names in the column versions.
 MAKERS = {"jax": "JAX", "torch_xla": "PyTorch/XLA", "tensorflow": "TensorFlow", "tensorflow-cpu": "TensorFlow"}
 
+DEFAULT_READERS = ((READER,), "")  # the default of `Reading`: its `names` and `newer`
+
 Versions = Mapping[str, str | None]  # of a process's packages
 
 
 @dataclass(frozen=True, slots=True)
-class Readers:
-    """The environments of a run that have JAX, the newest JAX first.
+class Reading:
+    """Reads a process's files in the first of the environments `names` that can; `engines` gives an environment's
+    engine.
 
     One XLA reads for all stacks, so that their figures come from one cost analysis: the newest, because an XLA reads
     what older ones wrote, but not always what newer ones did. The others are tried only where it can't. `newer` has the
     Pythons that this machine lacks for a newer JAX: `3.12 or 3.13`; empty if it lacks none.
     """
 
-    names: tuple[str, ...] = (READER,)
-    newer: str = ""
-
-    @classmethod
-    def of(cls, names: Iterable[str], locks: Locks) -> Readers:
-        """Returns those among a run's environments. Of several with the same JAX, only one is kept."""
-        by_version: dict[str, str] = {}
-        for name in (READER, *names):
-            if version := jax_of(locks.path(name)):
-                by_version.setdefault(version, name)
-        versions = sorted(by_version, key=version_key, reverse=True)
-        if not versions:
-            return cls()
-        return cls(tuple(map(by_version.__getitem__, versions)), newer_pythons(locks.target, versions[0]))
-
-    def hint(self, versions: Versions) -> str:
-        """Returns which XLA made what can't be read, and which Python would read it; empty if this machine lacks no
-        Python for a newer one."""
-        maker = next((name for name in MAKERS if versions.get(name)), None)
-        if not self.newer or maker is None:
-            return ""
-        version = ".".join((versions[maker] or "").split(".")[:2])
-        return f"made by the XLA of {MAKERS[maker]} {version}; reading it needs Python {self.newer} here"
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """Reads a process's files in the first of `readers` that can. `engines` gives the engine of an environment."""
-
-    readers: Readers
     engines: Callable[[str], Engine]
     protocol: Protocol
     cpus: Sequence[int]
+    names: tuple[str, ...] = DEFAULT_READERS[0]
+    newer: str = DEFAULT_READERS[1]
 
     def programs(self, captured: Path, versions: Versions) -> dict[str, Any]:
         """Returns the column of the programs that a process has written into a folder. An outcome and a reason instead
@@ -96,21 +71,25 @@ class Reading:
         """Returns the text of the file `answer`, which the program `module` writes about the folder of a process with
         these versions. Raises UserError as `run_reader` does: what the first reader says."""
         first: UserError | None = None
-        for name in self.readers.names:
+        for name in self.names:
             try:
+                engine, hint = self.engine(name), self.hint(versions)
                 return run_reader(
-                    module,
-                    folder,
-                    answer,
-                    engine=self.engine(name),
-                    protocol=self.protocol,
-                    cpus=self.cpus,
-                    hint=self.readers.hint(versions),
+                    module, folder, answer, engine=engine, protocol=self.protocol, cpus=self.cpus, hint=hint
                 )
             except UserError as refused:
                 first = first or refused
         assert first is not None
         raise first
+
+    def hint(self, versions: Versions) -> str:
+        """Returns which XLA made what can't be read, and which Python would read it; empty if this machine lacks no
+        Python for a newer one."""
+        maker = next((name for name in MAKERS if versions.get(name)), None)
+        if not self.newer or maker is None:
+            return ""
+        version = ".".join((versions[maker] or "").split(".")[:2])
+        return f"made by the XLA of {MAKERS[maker]} {version}; reading it needs Python {self.newer} here"
 
     def engine(self, name: str) -> Engine:
         """Returns the engine of an environment. Raises UserError, in the words of `run_reader`, if it can't be made."""
@@ -120,17 +99,26 @@ class Reading:
             raise UserError(f"couldn't be read: {str(lacking).splitlines()[0]}") from None
 
 
+def readers(names: Iterable[str], locks: Locks) -> tuple[tuple[str, ...], str]:
+    """Returns `names` and `newer` of a `Reading`: those of a run's environments that have JAX, the newest JAX first; of
+    several with the same JAX, only one."""
+    by_version: dict[str, str] = {}
+    for name in (READER, *names):
+        if version := jax_of(locks.path(name)):
+            by_version.setdefault(version, name)
+    versions = sorted(by_version, key=version_key, reverse=True)
+    if not versions:
+        return DEFAULT_READERS
+    return tuple(map(by_version.__getitem__, versions)), newer_pythons(locks.target, versions[0])
+
+
 def jax_of(lock: Path) -> str | None:
-    """Returns the version of JAX in a lock; None if it has none, or there is no such lock."""
     return pins(lock.read_text(encoding="utf-8")).get("jax") if lock.is_file() else None
 
 
 def newer_pythons(target: str, than: str) -> str:
     """Returns the Pythons of the reader's locks with a newer JAX than this one: `3.12 or 3.13`; empty if this machine
     has one of them, or if there is no newer lock."""
-    newer = [
-        python_of_lock(lock)
-        for lock in reversed(all_locks(READER, target))
-        if version_key(jax_of(lock) or "") > version_key(than)
-    ]
+    locks = reversed(all_locks(READER, target))
+    newer = [python_of_lock(lock) for lock in locks if version_key(jax_of(lock) or "") > version_key(than)]
     return "" if any(map(pythons.find, newer)) else " or ".join(newer)

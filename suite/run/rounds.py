@@ -113,7 +113,6 @@ class Rounds:
                 return
 
     def taking(self) -> list[Member]:
-        """Returns who takes part in the next round: the baseline and all that ask for more."""
         asking = [member for member in self.members if member.asks_for == MORE]
         baselines = [member for member in self.members if self.is_baseline(member.process.attempt)]
         if not asking or any(member.asks_for == FULL for member in baselines):
@@ -139,12 +138,10 @@ class Rounds:
         self.keep(attempt, row)
 
     def keep(self, attempt: Attempt, row: Row) -> None:
-        """Writes a row and reports it."""
         self.rows.append(self.runner.keep(attempt, row))
         self.ends(row)
 
     def one_by_one(self, attempts: Sequence[Attempt]) -> None:
-        """Runs processes one after the other, as without rounds."""
         self.rows += [self.alone(attempt, self.again) for attempt in attempts]
 
     def fits(self, attempt: Attempt) -> bool:
@@ -154,11 +151,9 @@ class Rounds:
         return not self.members or self.peaks.get(attempt.case.case_id, most) <= self.spare_bytes()
 
     def spare_bytes(self) -> int:
-        """Returns the bytes of memory that are left beside the processes that hold."""
         return spare_bytes() - sum(member.needed_bytes for member in self.members)
 
     def is_baseline(self, attempt: Attempt) -> bool:
-        """Whether an attempt is the baseline's."""
         return attempt.case.stack_name == self.runner.plan.baseline
 
 

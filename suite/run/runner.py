@@ -29,22 +29,13 @@ from suite.results.store.rows import ProcessKey, Row, empty_row
 from suite.results.store.schema import NAMES
 from suite.run.agreement import Agreement
 from suite.run.predictions import Compiler, predict, source_case
-from suite.run.reading import Readers, Reading
+from suite.run.reading import DEFAULT_READERS, Reading
 from suite.stacks.catalog import IMPORTS, STACKS, environment_of
 from suite.stacks.names import attempt_name
 from suite.workloads.catalog import Workload
 
-JSON_COLUMNS = (
-    "versions",
-    "environment_facts",
-    "kernels",
-    "holders",
-    "programs",
-    "profile",
-    "behaviour",
-    "prediction",
-    "result_types",
-)
+OBSERVED = ("kernels", "holders", "programs", "profile", "behaviour", "prediction")
+JSON_COLUMNS = ("versions", "environment_facts", *OBSERVED, "result_types")
 # Outcomes that another block would only repeat, each time at the price of a timeout or a full memory.
 REPEATING = (*OUT_OF_MEMORY, Outcome.TIMEOUT, Outcome.WRONG)
 
@@ -74,7 +65,7 @@ class Runner:
     engine: str = "local"
     flags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of variants, by environment
     unpinned: bool = False  # an interpreter that no lock pins
-    readers: Readers = field(default_factory=Readers)
+    readers: tuple[tuple[str, ...], str] = DEFAULT_READERS  # who reads programs and profiles
     roofline: Roofline | None = None  # what the machine was seen to reach
     again: Callable[[], Roofline | None] | None = None  # measures once more what the machine reaches
     warmed: set[Engine] = field(default_factory=set)
@@ -88,7 +79,7 @@ class Runner:
         self.lock = RLock()  # for all but the processes themselves, some of which run at once
         self.agreement = Agreement(self.workloads)
         self.compiler = Compiler(self.plan.protocol, self.cores)
-        self.reading = Reading(self.readers, self.engines, self.plan.protocol, self.cores)
+        self.reading = Reading(self.engines, self.plan.protocol, self.cores, *self.readers)
 
     def remember(self, row: Row) -> None:
         """Keeps what later attempts need to know of a row, from this run or from the one that is resumed."""
@@ -131,7 +122,6 @@ class Runner:
         return None if settled is None else self.blank(attempt) | inferred(settled, attempt.case)
 
     def keep(self, attempt: Attempt, row: Row) -> Row:
-        """Writes a row, remembers it, and returns it."""
         self.save(attempt, row)
         if row["outcome"] != Outcome.UNSUPPORTED:
             self.store.make_latest()  # not before: a set without a measurement isn't worth pointing at
@@ -188,7 +178,6 @@ class Runner:
         }
 
     def measure(self, attempt: Attempt) -> Row:
-        """Runs an attempt's process in its environment, and returns its row."""
         if attempt.purpose is Purpose.PREDICT:
             source = source_case(attempt.case, self.store.plan_file.target)
             captured = self.captured.get(source.case_id)

@@ -58,7 +58,6 @@ class Session:
 
     @property
     def store(self) -> ResultSet:
-        """Returns the result set that the rows are written to."""
         return self.runner.store
 
     def run(self) -> list[Row]:
@@ -69,10 +68,9 @@ class Session:
             self.blocks()
         for purpose in OUTSIDE_BLOCKS:
             self.outside(purpose)
-            if purpose is self.runner.plan.purpose is Purpose.MEMORY and self.runner.plan.vary:
-                frontier.search(self.runner, self.attempt, self.again)
-            if purpose is Purpose.PREDICT and self.runner.plan.vary:
-                frontier.search_predictions(self.runner, self.attempt, self.again)
+            searched = purpose is Purpose.PREDICT or purpose is self.runner.plan.purpose is Purpose.MEMORY
+            if self.runner.plan.vary and searched:
+                frontier.search(self.runner, self.attempt, purpose, self.again)
         for row in hold_against_programs(self.store, self.runner.too_fast):
             self.listener.attempt_ends(row)
         self.store.clear_caches()
@@ -109,11 +107,9 @@ class Session:
                 self.listener.note(f"Block {number} was noisy: {'; '.join(record['reasons'])}; {fate}.")
 
     def tries(self, number: int) -> list[Any]:
-        """Returns the complete runs of one block so far."""
         return [block for block in self.store.blocks() if block.block == number]
 
     def run_block(self, number: int, retry: int, of: int) -> dict[str, Any]:
-        """Runs every attempt of one block, and returns the block's record of noise."""
         attempts = layout.block(self.runner.plan, number, retry)
         cores = len(self.runner.cores)
         self.listener.expects(attempts)
@@ -161,17 +157,18 @@ class Session:
             return self.rounds.take(attempts, again)
         if self.runner.plan.protocol.at_once:
             pairs = [(attempt, again) for attempt in attempts]
-            return side_by_side(self.runner.run, pairs, min(AT_ONCE, len(self.runner.cores)), self.listener)
+            return self.at_once(pairs, min(AT_ONCE, len(self.runner.cores)))
         return [self.attempt(attempt, again) for attempt in attempts]
+
+    def at_once(self, attempts: Sequence[tuple[Attempt, bool]], most: int) -> list[Row]:
+        return side_by_side(self.runner.run, attempts, most, self.listener.attempt_starts, self.listener.attempt_ends)
 
     @property
     def in_rounds(self) -> bool:
-        """Whether the processes of a comparison take turns; only timed ones do."""
         plan = self.runner.plan
         return plan.purpose is Purpose.TIMED and plan.protocol.sampling == ROUNDS
 
     def attempt(self, planned: Attempt, again: bool = False) -> Row:
-        """Runs one attempt, with a call to the listener before and after it, and returns its row."""
         self.listener.attempt_starts(planned)
         row = self.runner.run(planned, again)
         self.listener.attempt_ends(row)
@@ -186,11 +183,10 @@ class Session:
         return in_blocks + [attempt for purpose in OUTSIDE_BLOCKS for attempt, _ in self.lacking(purpose)]
 
     def outside(self, purpose: Purpose) -> None:
-        """Runs the processes of one purpose outside the blocks that the set lacks."""
         attempts = self.lacking(purpose)
         self.listener.expects([attempt for attempt, _ in attempts])
         if purpose is Purpose.PREDICT:
-            side_by_side(self.runner.run, attempts, self.runner.compiler.at_once, self.listener)
+            self.at_once(attempts, self.runner.compiler.at_once)
             return
         for attempt, again in attempts:
             self.attempt(attempt, again)
@@ -228,12 +224,9 @@ class Session:
                 for _, question in groupby(lost, key=lambda attempt: attempt.case.comparison_id):
                     attempts = [*question]
                     if self.in_rounds and not any(map(self.rounds.is_baseline, attempts)):
-                        named = [
-                            attempt
-                            for attempt in planned
-                            if attempt.case.comparison_id == attempts[0].case.comparison_id
-                        ]
-                        attempts = [*fresh_baseline(self.runner, named), *attempts]
+                        compared = attempts[0].case.comparison_id
+                        others = [attempt for attempt in planned if attempt.case.comparison_id == compared]
+                        attempts = [*fresh_baseline(self.runner, others), *attempts]
                     self.processes([replace(attempt, retry=retry) for attempt in attempts], again=True)
 
     def is_lost(self, row: Row | None, since: int) -> bool:
@@ -243,5 +236,4 @@ class Session:
 
 
 def now() -> str:
-    """Returns the time in UTC as text, `2026-01-02T03:04:05+00:00`."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -5,31 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from queue import Empty, Queue
 from threading import Thread
-from typing import Protocol as Interface
 
 from suite.case import Attempt
 from suite.results.store.rows import Row
-
-
-class AttemptListener(Interface):
-    """The part of `suite.run.session.RunListener` that shows attempts. It is called in the caller's thread alone."""
-
-    def attempt_starts(self, attempt: Attempt) -> None:
-        """Called once a process has been started."""
-
-    def attempt_ends(self, row: Row) -> None:
-        """Called with a process's row."""
 
 
 def side_by_side(
     run: Callable[[Attempt, bool], Row],
     attempts: Sequence[tuple[Attempt, bool]],
     at_once: int,
-    listener: AttemptListener,
+    starts: Callable[[Attempt], None],
+    ends: Callable[[Row], None],
 ) -> list[Row]:
     """Calls `run(attempt, again)` for these attempts, `at_once` at a time, in their order. Returns the rows.
 
-    Raises what `run` raises.
+    Calls `starts` and `ends` for each process, in the caller's thread. Raises what `run` raises.
 
     The threads are daemons, so that Ctrl-C doesn't wait for the minutes that a compiler takes: the kernel
     kills a worker process when the thread that started it ends.
@@ -58,8 +48,8 @@ def side_by_side(
         if isinstance(event, BaseException):
             raise event
         if isinstance(event, Attempt):
-            listener.attempt_starts(event)
+            starts(event)
         else:
-            listener.attempt_ends(event)
+            ends(event)
             rows.append(event)
     return rows

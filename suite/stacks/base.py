@@ -11,9 +11,8 @@ import gc
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from inspect import Parameter
-from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -21,41 +20,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suite.case import Case
-from suite.ir.timeline import Span
 from suite.stacks import kernels
 from suite.stacks.catalog import STACKS
-from suite.stacks.holders import Holders
 from suite.stacks.knobs import Knob, chosen
+from suite.stacks.observed import DEVICE_FIGURES, PROGRAM_FIGURES, Batch, Observed, State, Trace, Unsupported
 from suite.stacks.threads import cuda_environ, thread_environ
 from suite.workloads import trees
 from suite.workloads.catalog import CaseTensors, Workload
-from suite.workloads.tensors import Tensor
+
+__all__ = ["DEVICE_FIGURES", "PROGRAM_FIGURES", "Adapter", "Trace", "Unsupported"]  # adapters take them from here
 
 Named = Iterable[tuple[str, NDArray[Any]]]  # in the types of `tensors.stored_as`
 Tensors = Mapping[str, NDArray[np.float32]]
-State = Any  # parameters and optimizer state, in the framework's own types
-Batch = Any
 TF32_CAPABILITY = (8, 0)  # the least compute capability with TF32: Ampere's
-DEVICE_FIGURES = ("device_peak_bytes", "device_reserved_bytes", "device_total_bytes")
-PROGRAM_FIGURES = ("program_argument_bytes", "program_output_bytes", "program_temporary_bytes", "program_aliased_bytes")
 REASON_MAX = 300  # characters quoted from a framework's message: some messages contain a whole graph
 
 
-class Unsupported(Exception):
-    """This stack can't run the case, either at all or on this machine; the text is the reason in the report."""
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """The trace of profiled steps. `recorded_by` is the profiler that made it. `spans` are its operations with their
-    categories; None for a trace in XLA's format, which the profiler writes to a folder (`suite.ir.attribute` reads it).
-    """
-
-    recorded_by: str
-    spans: list[Span] | None = None
-
-
-class Adapter(ABC):
+class Adapter(Observed, ABC):
     """One stack, ready to run one case.
 
     `state` is the parameters with, in the train pass, the optimizer's state; the worker doesn't look into it, and
@@ -93,7 +74,6 @@ class Adapter(ABC):
 
     @property
     def types(self) -> dict[str, str]:
-        """Returns the declared type of each tensor by name."""
         tensors = self.tensors.parameters | self.tensors.buffers | self.tensors.batch
         return {name: tensor.dtype for name, tensor in tensors.items()}
 
@@ -263,81 +243,6 @@ class Adapter(ABC):
         `jit`, `wait`, `fetch`, the counters and the framework itself."""
         self.code().run(self, recorder)
 
-    def put(self, value: NDArray[Any]) -> Any:
-        """Returns a host array on the device."""
-        raise Unsupported("this stack has no arrays of its own")
-
-    def jit(self, function: Callable[..., Any], static: Sequence[int] = ()) -> Callable[..., Any]:
-        """Returns a function as a user of this stack would run it: compiled with the framework's own defaults if the
-        stack compiles, else unchanged. `static` are the positions of arguments whose values become part of the
-        program."""
-        return function
-
-    def counters(self) -> dict[str, float | None]:
-        """Returns the framework's own counts so far: `traces`, `compiles`, `compile_seconds`, `graph_breaks`,
-        `fallback_ops`. None means that the framework doesn't count it, 0 that it has counted none."""
-        names = ("traces", "compiles", "compile_seconds", "graph_breaks", "fallback_ops")
-        return dict.fromkeys(names)
-
-    def probe_counters(self) -> dict[str, float]:
-        """Returns further counts so far, for probes only, by the name of the probe's figure. A count that is also in
-        `counters` replaces it."""
-        return {}
-
-    def listen(self, state: State, batch: Batch) -> tuple[State, Batch]:
-        """Returns the state and batch for the step whose library calls are recorded. They are unchanged on stacks whose
-        libraries write logs."""
-        return state, batch
-
-    def kernels_used(self, logs: kernels.LibraryLogs) -> list[kernels.LibraryUse]:
-        """Returns the libraries that ran in the step after `listen`, with their instruction sets, the longest-running
-        first."""
-        return kernels.libraries(logs)
-
-    def holders(self, logs: kernels.LibraryLogs, state: State, batch: Batch) -> Holders | None:
-        """Returns what holds memory at a step's peak; None if the stack can't tell. It may run one more step, after
-        which the state isn't used again."""
-        return None
-
-    def programs(self, caches: Path) -> Iterable[tuple[str, Path]]:
-        """Returns (name, file) of each program that this process's compiler has written to the folder of compile
-        caches; `suite.ir.files` makes the names."""
-        return ()
-
-    def lowered(self, state: State, batch: Batch) -> dict[str, str]:
-        """Returns the framework's own texts of the step that it compiled, by file name. Only the shapes of `state` and
-        `batch` count."""
-        return {}
-
-    def compile_on_shapes(self, parameters: Mapping[str, Tensor], batch: Mapping[str, Tensor]) -> tuple[State, Batch]:
-        """Compiles the step, which was built with `abstract`, for tensors of which only the shapes exist. Returns these
-        shapes as (state, batch), for `lowered`."""
-        raise Unsupported("this stack can't compile a step on shapes alone")
-
-    def planned_memory(self, caches: Path) -> dict[str, int]:
-        """Returns the bytes that the step will hold, under the names of `program_memory`: from what its compiler has
-        written to the folder of compile caches, or from the step on shapes. Empty if neither tells."""
-        return {}
-
-    def profile(self, steps: Callable[[], None], folder: Path) -> Trace | None:
-        """Runs `steps`, which waits for what it submits, in the framework's profiler, and returns the trace. Without a
-        profiler it runs nothing and returns None."""
-        return None
-
-    def memory(self) -> dict[str, int | None]:
-        """Returns the framework's own `device_peak_bytes`, `device_reserved_bytes` and `device_total_bytes`."""
-        return dict.fromkeys(DEVICE_FIGURES)
-
-    def program_memory(self, state: State, batch: Batch) -> dict[str, int | None]:
-        """Returns the compiler's own figures of the step, if it has any: `program_argument_bytes`, and so on. It may
-        compile once more; `state` and `batch` are the last ones of the process."""
-        return dict.fromkeys(PROGRAM_FIGURES)
-
-    def program_flops(self, state: State, batch: Batch) -> int | None:
-        """Returns the floating-point operations of a step by its compiler's own count, if it has one. It may compile
-        once more."""
-        return None
-
 
 def taken(function: Callable[..., Any], dims: Mapping[str, int]) -> dict[str, int]:
     """Returns the dims that a function names among its parameters; all of them if it takes any keyword, as `**dims`.
@@ -357,7 +262,6 @@ def plain(array: Any) -> NDArray[Any]:
 
 
 def version(numbers: Iterable[int]) -> str:
-    """Returns (8, 0) as `8.0`."""
     return ".".join(map(str, numbers))
 
 

@@ -48,7 +48,6 @@ class Stack:
 
     @property
     def compiled(self) -> bool:
-        """Whether a compiler sees the whole step."""
         return self.eager is not None
 
     @property

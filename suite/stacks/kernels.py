@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 VERBOSE = {"ONEDNN_VERBOSE": "1", "MKL_VERBOSE": "1"}  # the variables that make the libraries log
 
@@ -42,10 +40,6 @@ class LibraryUse:
     isa: str | None = None
     calls: int | None = None
     seconds: float | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns the fields as a dict, for JSON."""
-        return dataclasses.asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

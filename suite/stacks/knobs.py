@@ -28,7 +28,6 @@ class Knob:
     processor: str = ""  # acts only on CPUs with this feature or of this vendor, by Linux's names; empty: on all
 
     def acts_here(self, target: str) -> bool:
-        """Whether the knob acts on a target and on this machine's processor."""
         return target in self.targets and self.processor in processor_flags()
 
 

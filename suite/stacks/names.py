@@ -33,5 +33,4 @@ def attempt_name(attempt: Attempt) -> str:
 
 
 def retry_of(name: str) -> int:
-    """Returns the retry of the attempt that `attempt_name` gave this name."""
     return int(name.rpartition("-a")[2])

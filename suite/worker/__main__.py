@@ -158,7 +158,6 @@ def untimed(
     caches: str,
     could_reset: bool,
 ) -> None:
-    """Runs a placed step for a purpose other than timing."""
     from suite.worker import process_memory
     from suite.worker.observing import capture, explain, trace
     from suite.worker.timing import measure
@@ -176,7 +175,6 @@ def untimed(
 
 
 def observe(adapter: Any, events: Events) -> None:
-    """Runs a probe, which records how the stack behaves and is not timed."""
     from suite.worker.observing.recorder import Recorder
 
     events.phase("observe")
@@ -256,7 +254,6 @@ def timed(events: Events, phase: str, action: Any, without: Any = lambda: 0.0) -
 
 
 def versions(packages: tuple[str, ...]) -> dict[str, str]:
-    """Returns the versions of Python and of an adapter's packages, by name."""
     from importlib.metadata import PackageNotFoundError, version
 
     numbers = {"python": sys.version.split()[0]}

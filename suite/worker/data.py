@@ -35,7 +35,6 @@ class Data:
 
     @property
     def parameter_count(self) -> int:
-        """Returns the number of trained values."""
         return sum(tensor.size for tensor in self.parameters.values())
 
     def stream(self, tensors: dict[str, Tensor], group: str) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -60,7 +59,6 @@ class Data:
         return adapter.place(state, self.stream(self.batch, "batch"), moments)
 
     def values(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        """Yields (name, values) of every parameter and buffer before the first step."""
         return generate_all(self.parameters | self.buffers, "parameter", self.seed)
 
     def arguments(self) -> Iterator[dict[str, NDArray[Any]]]:
@@ -77,7 +75,6 @@ class Data:
         return named(outputs)
 
     def results(self, adapter: Adapter, result: Any) -> dict[str, NDArray[Any]]:
-        """Returns a step's result as it is compared: its loss, or the leaves of its outputs."""
         return {"loss": np.asarray(result)} if adapter.train else self.compared(result)
 
     def expected(self) -> ReferenceAnswer | None:

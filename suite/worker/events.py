@@ -44,7 +44,6 @@ class Events:
         self.write("phase", phase=phase)
 
     def facts(self, **columns: Any) -> None:
-        """Writes columns of the row."""
         self.write("facts", columns=columns)
 
     def exception(self, error: BaseException) -> None:

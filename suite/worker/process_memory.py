@@ -33,7 +33,6 @@ def status_bytes(pid: int | str, field: str) -> int | None:
 
 
 def children(pid: int) -> list[int]:
-    """Returns the ids of all living descendants of a process."""
     descendants: list[int] = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         try:

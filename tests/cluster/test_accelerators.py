@@ -35,10 +35,10 @@ def test_an_unknown_name_is_refused_with_the_nearest(name: str | None, target: s
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('gres = ""', "", "'gres' is missing"),
-        ('gres = ""', 'gres = ""\ngress = ""', "'gress' is no key"),
-        ('memory = "14Gi"', 'memory = "14"', "memory and disk are like '14Gi'"),
-        ("cores = 4", 'cores = "4"', "cores a whole number"),
+        ('gres = ""', "", r"\[cpu\]: Object missing required field `gres`"),
+        ('gres = ""', 'gres = ""\ngress = ""', "unknown field `gress`"),
+        ('memory = "14Gi"', 'memory = "14"', "memory"),
+        ("cores = 4", 'cores = "4"', "Expected `int`, got `str` - at `\\$.cores`"),
         ("cores = 4", "cores =", "can't be read"),
     ],
 )

@@ -14,6 +14,7 @@ from docker.errors import BuildError
 
 from suite import environments
 from suite.environments import images, locks
+from suite.environments.checkout import public_address
 from suite.environments.locks import lock_path
 from suite.errors import UserError
 from tests.engine import engine_or_skip, images_or_skip
@@ -81,7 +82,7 @@ def names_in(stream: Any) -> dict[str, tuple[int, int, str, float]]:
 
 
 def test_the_build_context_holds_the_one_lock_and_its_wheels(folders: Path) -> None:
-    wheels = images.fill_wheelhouse(lock_path("some", "cpu"))
+    wheels = images.wheels_of(lock_path("some", "cpu"))
     assert [wheel.name for wheel in wheels] == ["ml_dtypes-1.0-py3-none-any.whl"]
     entries = names_in(images.context("some", "cpu", lock_path("some", "cpu"), wheels))
     assert set(entries) == {
@@ -99,23 +100,24 @@ def test_a_lock_that_a_set_brought_travels_under_the_environments_name(folders: 
     brought = folders / "a-set" / "inputs" / "locks" / "some.txt"
     brought.parent.mkdir(parents=True)
     brought.write_text("six==1.9\n")
-    wheels = images.fill_wheelhouse(brought)
+    wheels = images.wheels_of(brought)
     with tarfile.open(fileobj=images.context("some", "cpu", brought, wheels)) as archive:
         lock = archive.extractfile("locks/cpu/some.txt")
         assert lock is not None and lock.read() == brought.read_bytes()
         assert "wheelhouse/six-1.9-py3-none-any.whl" in archive.getnames()
 
 
-def test_a_wheelhouse_keeps_what_it_has_and_needs_no_folder_outside(
+def test_a_wheel_in_the_wheelhouse_comes_before_one_of_the_same_name_outside(
     folders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (kept,) = images.fill_wheelhouse(lock_path("some", "cpu"))
-    kept.write_text("what is there already")
-    assert images.fill_wheelhouse(lock_path("some", "cpu")) == [kept]
-    assert kept.read_text() == "what is there already"
+    name = "ml_dtypes-1.0-py3-none-any.whl"
+    assert images.wheels_of(lock_path("some", "cpu")) == [folders / "wheels" / name]
+    kept = folders / "docker" / "wheelhouse" / name
+    kept.touch()
+    assert images.wheels_of(lock_path("some", "cpu")) == [kept]
     monkeypatch.setenv("PIP_FIND_LINKS", "https://wheels.example/all")
-    assert images.fill_wheelhouse(lock_path("some", "cpu")) == [kept], "an address is no folder to copy from"
-    assert images.fill_wheelhouse(lock_path("other", "cpu")) == []
+    assert images.wheels_of(lock_path("some", "cpu")) == [kept], "an address is no folder to look into"
+    assert images.wheels_of(lock_path("other", "cpu")) == []
 
 
 def test_a_context_is_the_same_bytes_whoever_checked_it_out_and_when(folders: Path) -> None:
@@ -143,7 +145,7 @@ def test_a_context_is_the_same_bytes_whoever_checked_it_out_and_when(folders: Pa
     ],
 )
 def test_a_label_has_no_password_and_no_path(remote: str, address: str) -> None:
-    assert images.public_address(remote) == address
+    assert public_address(remote) == address
 
 
 def test_a_failure_ends_with_what_to_do() -> None:

@@ -22,21 +22,20 @@ def anew() -> Iterator[None]:
 
 
 def test_a_python_that_uv_installs_is_said_once_it_is_there(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    installed: list[str] = []
+    bin_folder = home / ".local" / "share" / "uv" / "python" / "cpython-3.99.1-linux-x86_64-gnu" / "bin"
+    commands: list[list[str]] = []
 
-    def run(command: list[str], failure: str, variables: object = None) -> str:
-        if command[1:3] == ["python", "install"]:
-            installed.append(command[3])
-        elif not installed:
-            raise UserError("none")
-        return "/a/python\n"
+    def run(command: list[str], failure: str) -> str:
+        commands.append(command)
+        interpreter(bin_folder, "3.99")
+        return ""
 
-    monkeypatch.setattr(uv, "present", lambda *_: "uv")
     monkeypatch.setattr(uv, "find_uv", lambda *_: "uv")
     monkeypatch.setattr(uv, "run", run)
-    assert pythons.get("3.99") == "/a/python" and installed == ["3.99"]
+    assert pythons.get("3.99") == str(bin_folder / "python3.99")
+    assert commands == [["uv", "python", "install", "3.99"]]
     assert capsys.readouterr().err == "Python 3.99 isn't on this machine: uv tries to install it ... done\n"
 
 
@@ -66,26 +65,23 @@ def test_the_python_that_runs_this_is_found_first() -> None:
 
 
 def test_a_python_that_is_nowhere_is_asked_of_uv_once(
-    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    root: Path, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = []
 
-    def run(command: list[str], failure: str, variables: object = None) -> str:
+    def run(command: list[str], failure: str) -> str:
         asked.append(" ".join(command[1:3]))
         raise UserError("error: Failed to install\n  cause: Failed to download\n  cause: no network\nCheck the network")
 
-    monkeypatch.setattr(uv, "present", lambda *_: "uv")
     monkeypatch.setattr(uv, "find_uv", lambda *_: "uv")
     monkeypatch.setattr(uv, "run", run)
     locks.lock_path("six", "cpu").write_text("# Python 3.99\n" + SIX)
-    for _ in range(3):
-        assert pythons.find("3.99") is None
-    assert asked == ["python find"], "once for all cases"
+    assert pythons.find("3.99") is None
     assert (pythons.lacking("six", "cpu") or "").startswith(
         "environment six needs Python 3.99, which isn't on this machine; `./stackwars doctor`"
     )
     (refused,) = venv.get_pythons(["six"], "cpu")
-    assert asked == ["python find", "python install"]
+    assert asked == ["python install"]
     assert (
         capsys.readouterr().err
         == "Python 3.99 isn't on this machine: uv tries to install it ... it can't: no network\n"
@@ -111,7 +107,8 @@ def interpreter(folder: Path, version: str, *, runs: bool = True) -> Path:
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home folder, and no version manager's variables."""
-    for name in ("PYENV_ROOT", "ASDF_DATA_DIR", "MISE_DATA_DIR", "CONDA_PREFIX"):
+    named = ("PYENV_ROOT", "ASDF_DATA_DIR", "MISE_DATA_DIR", "CONDA_PREFIX", "UV_PYTHON_INSTALL_DIR", "XDG_DATA_HOME")
+    for name in named:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     return tmp_path / "home"
@@ -123,54 +120,37 @@ def test_version_managers_folders_are_searched_behind_path_the_newest_first(
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     pyenv = [home / ".pyenv" / "versions" / version / "bin" for version in ("3.13.2", "3.13.10", "3.9.18")]
     mise = home / ".local" / "share" / "mise" / "installs" / "python" / "3.12.1" / "bin"
-    for folder in (*pyenv, mise):
+    uvs = home / ".local" / "share" / "uv" / "python"
+    uvs_own, free_threaded = (uvs / f"cpython-3.12.9{kind}-linux-x86_64-gnu" / "bin" for kind in ("", "+freethreaded"))
+    for folder in (*pyenv, mise, uvs_own, free_threaded):
         folder.mkdir(parents=True)
     found = [folder for folder in pythons.folders() if folder.startswith(str(home))]
-    assert found == [str(folder) for folder in (pyenv[1], pyenv[0], mise, pyenv[2])]
+    assert found == [str(folder) for folder in (pyenv[1], pyenv[0], uvs_own, mise, pyenv[2])]
     assert pythons.folders()[:2] == ["/usr/bin", "/bin"]
     monkeypatch.setenv("PYENV_ROOT", str(home.parent / "elsewhere"))
     (home.parent / "elsewhere" / "versions" / "3.13.11" / "bin").mkdir(parents=True)
     assert str(home.parent / "elsewhere" / "versions" / "3.13.11" / "bin") in pythons.folders()
 
 
-def test_uv_asks_the_version_managers_pythons_to_run(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A real uv, and this very Python as the one that a version manager has."""
-    version = pythons.running()
-    shims = interpreter(home / ".pyenv" / "shims", version, runs=False).parent
-    interpreter(home / ".pyenv" / "versions" / f"{version}.99" / "bin", version, runs=False)
-    real = home / ".pyenv" / "versions" / f"{version}.1" / "bin"
-    real.parent.mkdir()
-    (real.parent / "lib").symlink_to(Path(sys.base_prefix) / "lib")
-    real.symlink_to(Path(sys.base_prefix) / "bin")
-    monkeypatch.setattr(pythons, "running", lambda: "3.99")
-    program = str(Path(sys.executable).parent / "uv")
-    monkeypatch.setattr(uv, "present", lambda *_: program)
-    monkeypatch.setenv("PATH", str(shims))
-    monkeypatch.setenv("UV_PYTHON_INSTALL_DIR", str(home / "none"))
-    assert (pythons.find(version) or "").startswith(str(real))
-
-
-def test_without_uv_the_first_python_that_starts_is_taken(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_python_that_starts_is_taken(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shims = interpreter(home / ".pyenv" / "shims", "3.98", runs=False).parent
     interpreter(home / ".pyenv" / "versions" / "3.98.0" / "bin", "3.98", runs=False)
     program = interpreter(home / ".asdf" / "installs" / "python" / "3.97.2" / "bin", "3.97")
     monkeypatch.setenv("PATH", str(shims))
-    assert pythons.find_without_uv(["3.99", "3.98", "3.97"]) == str(program)
-    assert pythons.find_without_uv(["3.99", "3.98"]) is None
+    assert (pythons.find("3.98"), pythons.find("3.97")) == (None, str(program))
 
 
 JAX = "# Python 3.99\nsix==1.17.0 \\\n    --hash=sha256:00\n"
 
 
 @pytest.fixture
-def two_locks(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def two_locks(root: Path) -> Path:
     """Environment six, whose newest lock is for a Python that nobody has, and whose older one is for this one."""
     folder = root / "docker" / "locks" / "cpu"
     (folder / "six.in").write_text("# Python 3.99\nsix\n")
     (folder / "six-py3.11.in").write_text("# Python 3.11\nsix<1.17\n")
     (folder / "six.txt").write_text(JAX)
     (folder / "six-py3.11.txt").write_text(f"# Python {pythons.running()}\n{SIX.replace('1.17.0', '1.16.0')}")
-    monkeypatch.setattr(uv, "present", lambda *_: None)
     return folder
 
 

@@ -39,6 +39,15 @@ def test_without_uv_pip_gets_the_locked_one(root: Path, monkeypatch: pytest.Monk
     assert "\nuv" not in locked.strip()
 
 
+@pytest.fixture
+def commands(root: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """What a resolver is told that answers every question with six."""
+    told: list[list[str]] = []
+    monkeypatch.setattr(uv, "find_uv", lambda *_: "uv")  # getting one has a command too, and a test of its own
+    monkeypatch.setattr(uv, "run", resolver(SIX, told))
+    return told
+
+
 def test_a_new_lock_that_names_an_address_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lock = locks.lock_path("six", "cpu")
     lock.with_suffix(".in").write_text("six\n")
@@ -55,26 +64,20 @@ def test_a_new_lock_that_names_an_address_is_refused(root: Path, monkeypatch: py
     [("six", "cpu", "2_28"), ("six", "cuda", "2_28"), ("six", "tpu", "2_31"), ("orchestrator", "tpu", "2_28")],
 )
 def test_a_lock_is_for_the_oldest_system_that_its_target_runs_on(
-    root: Path, monkeypatch: pytest.MonkeyPatch, name: str, target: str, platform: str
+    commands: list[list[str]], name: str, target: str, platform: str
 ) -> None:
     lock = locks.lock_path(name, target)
     lock.parent.mkdir(exist_ok=True)
     lock.with_suffix(".in").write_text("six\n")
-    monkeypatch.setattr(uv, "find_uv", lambda *_: "uv")  # getting one has a command too, and a test of its own
-    commands = []
-    monkeypatch.setattr(uv, "run", resolver(SIX, commands))
     assert lock in uv.compile_locks(name, target)
     assert lock.read_text() == f"# Python 3.11\n{SIX}"
     (command,) = commands
     assert command[command.index("--python-platform") + 1] == f"x86_64-manylinux_{platform}"
 
 
-def test_a_list_of_overrides_is_given_to_the_resolver(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_of_overrides_is_given_to_the_resolver(commands: list[list[str]]) -> None:
     lock = locks.lock_path("six", "cpu")
     lock.with_suffix(".in").write_text("six\n")
-    monkeypatch.setattr(uv, "find_uv", lambda *_: "uv")  # getting one has a command too, and a test of its own
-    commands = []
-    monkeypatch.setattr(uv, "run", resolver(SIX, commands))
     uv.compile_locks("six")
     lock.with_suffix(".override").write_text('other ; python_version < "3"\n')
     uv.compile_locks("six")
@@ -86,24 +89,21 @@ def test_a_list_of_overrides_is_given_to_the_resolver(root: Path, monkeypatch: p
 def test_the_torch_wheels_come_from_where_the_user_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_FIND_LINKS", "/p")
     monkeypatch.delenv("UV_FIND_LINKS", raising=False)
-    assert uv.wheel_source(locks.requirements_path("torch", "cpu")) == ["--find-links", "/p"]
+    assert uv.wheel_source(locks.beside("torch", "cpu", "in")) == ["--find-links", "/p"]
     monkeypatch.setenv("UV_FIND_LINKS", "/u")
-    assert uv.wheel_source(locks.requirements_path("torch", "cpu")) == ["--find-links", "/u"]
+    assert uv.wheel_source(locks.beside("torch", "cpu", "in")) == ["--find-links", "/u"]
     monkeypatch.delenv("UV_FIND_LINKS")
     monkeypatch.delenv("PIP_FIND_LINKS")
-    assert uv.TORCH_CPU_INDEX in uv.wheel_source(locks.requirements_path("torch", "cpu"))
+    assert uv.TORCH_CPU_INDEX in uv.wheel_source(locks.beside("torch", "cpu", "in"))
     plain = [("torch_xla", "cpu"), ("torch", "cuda"), ("torchax", "cuda"), ("torch_xla", "tpu")]
-    assert all(uv.wheel_source(locks.requirements_path(name, target)) == [] for name, target in plain)
+    assert all(uv.wheel_source(locks.beside(name, target, "in")) == [] for name, target in plain)
 
 
-def test_a_list_has_a_lock_for_each_of_its_pythons(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_has_a_lock_for_each_of_its_pythons(commands: list[list[str]]) -> None:
     lock = locks.lock_path("six", "cpu")
     lock.with_suffix(".in").write_text("# Python 3.13, 3.12\nsix\n")
     (lock.parent / "six-py3.11.in").write_text("# Python 3.11\nsix<2\n")
     (lock.parent / "six-py3.9.txt").write_text(SIX)  # of a Python that was named once
-    monkeypatch.setattr(uv, "find_uv", lambda *_: "uv")
-    commands: list[list[str]] = []
-    monkeypatch.setattr(uv, "run", resolver(SIX, commands))
     made = uv.compile_locks("six")
     assert [path.name for path in made] == ["six.txt", "six-py3.12.txt", "six-py3.11.txt"]
     assert [path.read_text().splitlines()[0] for path in made] == [f"# Python 3.{minor}" for minor in (13, 12, 11)]
@@ -113,11 +113,8 @@ def test_a_list_has_a_lock_for_each_of_its_pythons(root: Path, monkeypatch: pyte
     assert locks.names("cpu") == ["six"]
 
 
-def test_the_orchestrator_has_one_lock_for_all_of_its_pythons(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_orchestrator_has_one_lock_for_all_of_its_pythons(root: Path, commands: list[list[str]]) -> None:
     (root / "docker" / "locks" / "orchestrator.in").write_text("# Python 3.11, 3.12, 3.13\nsix\n")
-    monkeypatch.setattr(uv, "find_uv", lambda *_: "uv")
-    commands: list[list[str]] = []
-    monkeypatch.setattr(uv, "run", resolver(SIX, commands))
     (made,) = uv.compile_locks("orchestrator")
     assert made.read_text().splitlines()[0] == "# Python 3.11, 3.12, 3.13"
     assert "--universal" in commands[0] and commands[0][commands[0].index("--python-version") + 1] == "3.11"

@@ -152,13 +152,12 @@ def test_whatever_stops_an_installation_leaves_nothing(
 def test_two_processes_make_an_environment_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
 
-    def make(wanted: venv.Environment, target: str, sealed: str, *, again: bool) -> None:
-        folder = venv.place(wanted.name, target)
-        made.append(wanted.name)
+    def make(name: str, lock: Path, folder: Path) -> None:
+        made.append(name)
         time.sleep(0.2)
         (folder / "bin").mkdir(parents=True)
         (folder / "bin" / "python").symlink_to(sys.executable)
-        (folder / venv.MARKER).write_text(sealed)
+        (folder / venv.MARKER).write_text(venv.seal(name, lock))
 
     monkeypatch.setattr(venv, "make", make)
     threads = [threading.Thread(target=venv.ensure, args=("six",)) for _ in range(2)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import signal
@@ -20,7 +21,7 @@ from suite.environments import images
 from suite.launch import container, events, outcome
 from suite.launch.container import CASE, OWNER, Container
 from suite.launch.engine import ProcessRequest
-from suite.launch.process import EXIT_FILE, NOTHING_KNOWN, Exit, ProcessLimits
+from suite.launch.process import EXIT_FILE, Exit, ProcessLimits
 from tests.ctrl_c import heeding_ctrl_c
 from tests.engine import images_or_skip
 
@@ -311,11 +312,15 @@ def test_137_alone_is_no_evidence_and_the_engines_word_is(tmp_path: Path) -> Non
 
 def test_the_supervisors_account_stands_with_the_engines_evidence_on_top(tmp_path: Path) -> None:
     request = request_of(tmp_path, "")
-    fields = NOTHING_KNOWN | {"exit_code": 1, "duration_seconds": 1.0}
+    fields = dataclasses.asdict(Exit(exit_code=1, limits=request.limits))
+    del fields["limits"], fields["problem"]
     (request.folder / EXIT_FILE).write_text(json.dumps(fields))
     assert not container.account(state(), request).memory_killed
     assert container.account(state(OOMKilled=True), request).memory_killed
     assert container.account(state(Running=True), request).interrupted
+    for account in ("[]", "{}", "0", '"exit_code"'):
+        (request.folder / EXIT_FILE).write_text(account)
+        assert container.account(state(), request).interrupted
 
 
 def test_a_gpu_is_asked_for_by_a_device_request(monkeypatch: pytest.MonkeyPatch) -> None:

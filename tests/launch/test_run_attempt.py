@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from suite.case import Attempt, Purpose
-from suite.launch import prepare, run_attempt
-from suite.launch.attempt import RESERVED_BYTES, limits_of, tail
+from suite.launch.attempt import RESERVED_BYTES, limits_of, prepare, run_attempt, tail
 from suite.launch.local import Local
 from suite.machine import facts
 from suite.protocol import Protocol

@@ -12,7 +12,7 @@ from suite.launch.local import Local
 from suite.predict.answer import CompileAnswer
 from suite.predict.devices import Device, find
 from suite.protocol import Protocol
-from suite.run.predictions import CompileInput, Compiler
+from suite.run.predictions import Compiler
 
 pytestmark = pytest.mark.environments("predict")
 
@@ -36,7 +36,7 @@ def asked(
     compiler: Compiler, device: Device, text: str | bytes, folder: Path, header: str = "", batch: int = 0
 ) -> CompileAnswer:
     program = text if isinstance(text, bytes) else text.encode()
-    return compiler.compile(device, CompileInput(program, header, batch), folder / "compile")[0]
+    return compiler.compile(device, program, folder / "compile", header=header, batch=batch)[0]
 
 
 def test_a_product_compiles_for_a_tpu_in_its_padded_layout(compiler: Compiler, tmp_path: Path) -> None:

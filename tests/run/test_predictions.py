@@ -6,6 +6,7 @@ import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,19 +16,19 @@ from suite.ir.summary import Compiled as CpuCompiled
 from suite.ir.summary import Contents, Cost, Program
 from suite.launch.engine import ProcessRequest
 from suite.launch.local import Local
-from suite.launch.process import NOTHING_KNOWN, Exit, ProcessLimits
+from suite.launch.process import Exit, ProcessLimits
 from suite.predict.answer import ANSWER, CompileAnswer
 from suite.predict.devices import Device, find
 from suite.protocol import Protocol
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row, empty_row
-from suite.run.predictions import CompileInput, Compiler, predict, read_answer, source_case
+from suite.run.predictions import Compiler, predict, read_answer, source_case
 from tests.plan_files import plan_file
 from tests.predict.answers import answer, compiled, refused
 from tests.results.rows import attempt_of, row_of
 
 LIMITS = ProcessLimits(timeout_seconds=60, compile_timeout_seconds=60, memory_bytes=2**30)
-ENDED = Exit(**NOTHING_KNOWN | {"exit_code": 0}, limits=LIMITS)
+ENDED = Exit(exit_code=0, limits=LIMITS)
 MODULE = b"module {}"
 COST = Cost(flops=1.0, bytes=1.0)
 STEP = Program(
@@ -48,10 +49,12 @@ class Told(Compiler):
     def __init__(self, given: CompileAnswer, end: Exit = ENDED) -> None:
         super().__init__(Protocol(), [0])
         self.engine = Local(Path("/python"), "0" * 64)
-        self.given, self.end, self.asked = given, end, CompileInput(b"")
+        self.given, self.end, self.asked = given, end, (b"", "")
 
-    def compile(self, device: Device, given: CompileInput, folder: Path) -> tuple[CompileAnswer, Exit]:
-        self.asked = given
+    def compile(
+        self, device: Device, program: bytes, folder: Path, *, header: str = "", batch: int = 0
+    ) -> tuple[CompileAnswer, Exit]:
+        self.asked = program, header
         return self.given, self.end
 
 
@@ -86,7 +89,7 @@ def predicted(store: ResultSet, told: Compiler, source: Row | None, device: str 
 def test_a_program_that_fits_has_its_sizes_and_the_least_time(store: ResultSet) -> None:
     told = Told(answer(compiled(argument=100, output=90, aliased=80, temporary=30, peak=120)))
     row = predicted(store, told, captured(store))
-    assert told.asked == CompileInput(MODULE, "HloModule step, alias")
+    assert told.asked == (MODULE, "HloModule step, alias")
     assert (row["outcome"], row["reason"], row["provenance"]) == ("ok", None, "predicted")
     assert (row["program_argument_bytes"], row["program_aliased_bytes"]) == (100, 80)
     assert (row["environment"], row["lock_sha256"], row["versions"]) == ("predict", "0" * 64, '{"libtpu":"0.0.50.1"}')
@@ -146,10 +149,9 @@ def test_what_another_error_is_stays_an_error_with_its_words(store: ResultSet) -
     ],
 )
 def test_a_compilation_that_is_cut_short_says_by_what(
-    ended: dict[str, object], outcome: str, said: str, store: ResultSet
+    ended: dict[str, Any], outcome: str, said: str, store: ResultSet
 ) -> None:
-    end = Exit(**NOTHING_KNOWN | {"exit_code": None} | ended, limits=LIMITS)
-    row = predicted(store, Told(CompileAnswer(), end), captured(store))
+    row = predicted(store, Told(CompileAnswer(), Exit(**ended, limits=LIMITS)), captured(store))
     assert row["outcome"] == outcome and said in row["reason"]
 
 
@@ -175,7 +177,7 @@ def test_a_compilation_has_full_paths_also_in_a_relative_folder(
     compiler = Compiler(Protocol(), [0])
     compiler.engine = Remembers(Path("/python"), "0" * 64)
     monkeypatch.chdir(tmp_path)
-    compiler.compile(find("h100"), CompileInput(MODULE), Path("results/a-set/logs/one"))
+    compiler.compile(find("h100"), MODULE, Path("results/a-set/logs/one"))
     (request,) = asked
     assert request.folder == tmp_path / "results/a-set/logs/one"
     assert request.cache_directory.is_absolute(), "it becomes TMPDIR"

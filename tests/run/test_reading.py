@@ -15,7 +15,7 @@ from suite.errors import UserError
 from suite.ir import files
 from suite.launch.local import Local
 from suite.protocol import Protocol
-from suite.run.reading import Readers, Reading
+from suite.run.reading import Reading, readers
 from suite.stacks.catalog import READER
 from tests.launch.programs import write_program
 
@@ -49,17 +49,17 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 def test_the_newest_jax_of_a_run_reads_and_older_ones_stand_by(locks: Callable[..., Locks]) -> None:
     newer = locks(jax="0.99.0", jax_at_nightly="0.100.0.dev20261124", jax_at_old="0.9.2", torchax="0.99.0", numpy="")
     names = ("jax@old", "jax@nightly", "numpy", "torchax")
-    assert Readers.of(names, newer).names == ("jax@nightly", "jax", "jax@old")
+    assert readers(names, newer)[0] == ("jax@nightly", "jax", "jax@old")
 
 
 def test_a_variant_older_than_the_default_leaves_reading_to_the_default(locks: Callable[..., Locks]) -> None:
-    assert Readers.of(["jax@old"], locks(jax="0.99.0", jax_at_old="0.10.2")).names == ("jax", "jax@old")
+    assert readers(["jax@old"], locks(jax="0.99.0", jax_at_old="0.10.2"))[0] == ("jax", "jax@old")
 
 
 def test_what_no_python_here_reads_is_said_with_its_maker(found: Callable[..., None]) -> None:
     found(python_of_lock(OLDEST))
     newer = [python_of_lock(lock) for lock in all_locks(READER, "cpu")[-2::-1]]
-    hint = Readers.of([READER], Locks("cpu", {READER: OLDEST})).hint
+    hint = Reading(Local, Protocol(), [0], *readers([READER], Locks("cpu", {READER: OLDEST}))).hint  # type: ignore[arg-type]
     words = f"reading it needs Python {' or '.join(newer)} here"
     assert hint(MADE_BY_JAX) == f"made by the XLA of JAX 0.12; {words}"
     assert hint({"tensorflow-cpu": "2.21.0"}) == f"made by the XLA of TensorFlow 2.21; {words}"
@@ -72,7 +72,7 @@ def test_no_python_is_asked_for_that_is_here_or_that_would_not_help(
     chosen: dict[str, Path], found: Callable[..., None]
 ) -> None:
     found(*map(python_of_lock, all_locks(READER, "cpu")))
-    assert Readers.of([READER], Locks("cpu", chosen)).hint(MADE_BY_JAX) == ""
+    assert readers([READER], Locks("cpu", chosen))[1] == ""
 
 
 def reading_by(place: Path, **programs: str) -> tuple[Reading, list[str]]:
@@ -83,7 +83,7 @@ def reading_by(place: Path, **programs: str) -> tuple[Reading, list[str]]:
         asked.append(name)
         return Local(write_program(place / name, programs[name]))
 
-    return Reading(Readers(tuple(programs), "3.12 or 3.13"), engine, Protocol(timeout_seconds=60.0), [0]), asked
+    return Reading(engine, Protocol(timeout_seconds=60.0), [0], tuple(programs), "3.12 or 3.13"), asked
 
 
 REFUSES = "print(f'no: {sys.argv[4]}' if sys.argv[4:] else 'no', file=sys.stderr); sys.exit(1)"
@@ -110,7 +110,7 @@ def test_where_all_fail_the_first_reason_stands_with_what_would_help(traced: Pat
     reason = f"its profiler's trace couldn't be read: no: {hint}"
     assert reader.profile(traced, MADE_BY_JAX) == {"outcome": "error", "reason": reason}
     assert asked == ["newest", "older"]
-    plain = dataclasses.replace(reader, readers=Readers(("newest",)))
+    plain = dataclasses.replace(reader, names=("newest",), newer="")
     assert plain.profile(traced, MADE_BY_JAX)["reason"] == "its profiler's trace couldn't be read: no"
 
 
@@ -118,6 +118,6 @@ def test_a_reader_that_can_t_be_made_is_a_reason_of_its_row(traced: Path) -> Non
     def engine(name: str) -> Any:
         raise UserError(f"Python 3.99, for {name}, could not be installed.\nInstall it.")
 
-    reader = Reading(Readers(), engine, Protocol(), [0])
+    reader = Reading(engine, Protocol(), [0])
     reason = "its profiler's trace couldn't be read: Python 3.99, for jax, could not be installed."
     assert reader.profile(traced, {}) == {"outcome": "error", "reason": reason}

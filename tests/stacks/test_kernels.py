@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from suite.stacks.kernels import LibraryLogs, LibraryUse, libraries
+from suite.stacks.kernels import LibraryLogs, libraries
 from suite.stacks.xla import compiler
 
 MKL = """\
@@ -141,7 +141,3 @@ def test_xla_keeps_the_flags_that_it_has() -> None:
     flags = compiler.dumping({"XLA_FLAGS": "--xla_x=1", "A": "b"}, "/caches", "text")
     assert flags["A"] == "b"
     assert flags["XLA_FLAGS"].split()[:2] == ["--xla_x=1", '--xla_dump_to="/caches/xla"']
-
-
-def test_a_library_is_kept_as_plain_json() -> None:
-    assert LibraryUse("MKL", "AVX2", 2, 0.1).to_json() == {"library": "MKL", "isa": "AVX2", "calls": 2, "seconds": 0.1}

@@ -20,8 +20,7 @@ from suite.cluster.accelerators import Accelerator, find
 from suite.cluster.cloud import SCHEDULERS, SLACK, SLURM, CloudJob, render
 from suite.cluster.estimate import ShardEstimate
 from suite.environments import ROOT, say
-from suite.environments.checkout import git
-from suite.environments.images import public_address
+from suite.environments.checkout import git, public_address
 from suite.errors import UserError
 from suite.plan.planning import make
 from suite.results.store.files import check_writable

@@ -31,7 +31,7 @@ from suite.protocol import Protocol
 from suite.results.outcomes import INTERRUPTED
 from suite.results.store.one_command import sole
 from suite.results.store.result_set import ResultSet
-from suite.run.predictions import ENVIRONMENT, CompileInput, Compiler, judged
+from suite.run.predictions import ENVIRONMENT, Compiler, judged
 from suite.run.runner import Runner
 from suite.run.session import Session
 from suite.stacks.catalog import STACKS
@@ -192,7 +192,7 @@ def unneeded(environment: str) -> Any:
 
 def compile_program(options: PredictOptions, name: str, models: tuple[Device, ...]) -> int:
     """Compiles one file for each device and prints the outcomes. Returns the exit code."""
-    program = CompileInput(program_of(name))
+    program = program_of(name)
     compiler = Compiler(protocol_of(options), facts.usable_cores())
     outcomes = []
     for device in models:

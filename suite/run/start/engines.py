@@ -116,7 +116,6 @@ def absent(
 
 
 def unlocked(stack: Stack, variant: str, target: str) -> str | None:
-    """Returns that a stack has no lock on a target, as the reason in its rows; None if it has one."""
     name = environment_of(stack.name, variant)
     if stack.environment != ORCHESTRATOR and lock_sha256(name, target) is None:
         return f"there is no lock for environment {name} on {target}"

@@ -15,9 +15,10 @@ from suite.launch.attempt import spare_bytes
 from suite.machine import devices, facts
 from suite.plan.fits import Fit, fits_of, predicted
 from suite.plan.memory import check_limits
-from suite.plan.planning import Absent, Selection, make
+from suite.plan.planning import Selection, make
 from suite.plan.predictions import predictions
 from suite.plan.preset import Preset
+from suite.plan.refusals import Absent
 from suite.plan.shards import Shard, share
 from suite.predict.devices import Device
 from suite.results import load

@@ -13,7 +13,7 @@ from suite.environments import foreign, venv
 from suite.environments.locks import Locks
 from suite.errors import UserError
 from suite.machine import facts
-from suite.plan.planning import unsupported
+from suite.plan.refusals import unsupported
 from suite.results.store.files import sha256
 from suite.results.store.plan_file import PlanFile
 from suite.results.store.result_set import ResultSet

@@ -26,7 +26,7 @@ from suite.results.store.plan import Plan
 from suite.results.store.plan_file import PlanFile
 from suite.results.store.result_set import ResultSet
 from suite.run import ceilings
-from suite.run.reading import Readers
+from suite.run.reading import DEFAULT_READERS, readers
 from suite.run.runner import Runner
 from suite.run.start import engines
 from suite.stacks.catalog import READER, STACKS, environment_of
@@ -47,7 +47,6 @@ class Run:
 
     @property
     def target(self) -> str:
-        """Returns the hardware class."""
         return self.locks.target
 
 
@@ -94,12 +93,10 @@ def create(
 
 
 def dims_of(plan: Plan, workload: str) -> list[Mapping[str, int]]:
-    """Returns the dims of a workload's cases."""
     return [planned.case.dims for planned in plan.cases if planned.case.workload == workload]
 
 
 def stack_files(plan: Plan) -> list[Path]:
-    """Returns the adapters' files of a plan's stacks from outside the repository."""
     return sorted({file for planned in plan.cases if (file := STACKS[planned.case.stack].file)})
 
 
@@ -138,25 +135,23 @@ def flags_of(name: str, locks: Locks) -> dict[str, str]:
 
 
 def source_change() -> str:
-    """Returns the sha256 of what was changed in the source since its revision; empty without a change."""
     change = git("diff", "HEAD")
     return hashlib.sha256(change.encode()).hexdigest() if change else ""
 
 
 def runner(store: ResultSet, run: Run) -> Runner:
-    """Returns the runner of a plan's attempts on its engine."""
-    file = store.plan_file
+    file, names = store.plan_file, needed(run.plan)
     return Runner(
         run.plan,
         store,
         run.workloads,
-        engines.provider(run.engine, needed(run.plan), run.locks, run.plan.set_id, run.python),
+        engines.provider(run.engine, names, run.locks, run.plan.set_id, run.python),
         file.machine_id,
         list(file.cores),
         run.engine.name,
         file.flags,
         unpinned=run.python is not None,
-        readers=Readers() if run.python else Readers.of(needed(run.plan), run.locks),
+        readers=DEFAULT_READERS if run.python else readers(names, run.locks),
         roofline=Roofline.limits(store.roofline, store.ceilings),
         again=partial(ceilings.again, store, run.workloads) if file.target == "cpu" else None,
     )

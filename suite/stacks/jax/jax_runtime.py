@@ -33,7 +33,6 @@ class CompileCounter:
         jax.monitoring.register_event_duration_secs_listener(self.count)
 
     def count(self, event: str, seconds: float, **_: object) -> None:
-        """Counts one of JAX's monitoring events."""
         if event.startswith("/jax/core/compile/"):
             self.seconds += seconds
             self.traces += event.endswith("jaxpr_trace_duration")
@@ -41,7 +40,6 @@ class CompileCounter:
 
 
 def make_optimizer(optax: Any, name: str | None) -> Any:
-    """Returns optax's optimizer with the protocol's constants."""
     if name == "sgd":
         return optax.sgd(protocol.LEARNING_RATE, momentum=protocol.MOMENTUM)
     return optax.adamw(
@@ -78,7 +76,6 @@ class JaxAdapter(compiler.Dumping):
 
     @classmethod
     def environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
-        """See `base.Adapter.environ`."""
         variables = super().environ(case, cache_directory) | {
             "JAX_PLATFORMS": case.target,
             "JAX_ENABLE_X64": "0",
@@ -102,7 +99,6 @@ class JaxAdapter(compiler.Dumping):
         return compiler.kernels_used(logs, one_program) + kernels.libraries(logs)
 
     def profile(self, steps: Callable[[], None], folder: Path) -> base.Trace:
-        """See `base.Adapter.profile`."""
         options = self.jax.profiler.ProfileOptions()
         options.python_tracer_level = 0  # Python's own calls cost most and say least
         with self.jax.profiler.trace(str(folder), profiler_options=options):
@@ -130,12 +126,10 @@ class JaxAdapter(compiler.Dumping):
         return {"v": state[0].trace} if self.optimizer == "sgd" else {"m": state[0].mu, "v": state[0].nu}
 
     def apply(self, parameters: Any, moments: Any, gradients: Any) -> tuple[Any, Any]:
-        """Returns (parameters, moments) after the optimizer's update."""
         updates, moments = self.transform.update(gradients, moments, parameters)
         return self.optax.apply_updates(parameters, updates), moments
 
     def update(self, parameters: base.Tensors, gradients: Any) -> dict[str, Any]:
-        """See `base.Adapter.update`."""
         updated = self.jax.device_put(dict(parameters))
         moments = self.transform.init(updated)
         apply = self.compile(self.apply)
@@ -150,7 +144,6 @@ class JaxAdapter(compiler.Dumping):
         return super().counters() | counted
 
     def put(self, value: Any) -> Any:
-        """See `base.Adapter.put`."""
         return self.jax.device_put(value)
 
     def put_named(self, name: str, value: Any) -> Any:
@@ -164,11 +157,9 @@ class JaxAdapter(compiler.Dumping):
         return dict(zip(base.DEVICE_FIGURES, map(figures.get, names), strict=True))
 
     def shapes(self, tree: Any) -> Any:
-        """Returns a tree of arrays as their shapes and types, without values."""
         return self.jax.tree.map(lambda x: self.jax.ShapeDtypeStruct(x.shape, x.dtype), tree)
 
     def shapes_of(self, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
-        """Returns a spec's tensors as their shapes and types, without values."""
         return {name: self.jax.ShapeDtypeStruct(tensor.shape, tensor.dtype) for name, tensor in tensors.items()}
 
     def lowering(self, program: Any, *arguments: Any) -> dict[str, str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections import defaultdict
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from suite.ir.timeline import Category, Span, by_rules
-from suite.stacks.kernels import LibraryUse
+from suite.stacks.kernels import LibraryUse, summed
 
 BLAS = ("matmul", "vecdot", "matvec", "vecmat")  # functions that NumPy hands to its BLAS, for float32
 SYMBOLS = ("scipy_openblas_get_corename64_", "scipy_openblas_get_corename", "openblas_get_corename")
@@ -77,8 +77,6 @@ def watched(call: Callable[[], Any]) -> tuple[Any, list[str]]:
 
 
 def recorded_as(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns the function with its calls recorded under a name."""
-
     def call(*arguments: Any, **options: Any) -> Any:
         start = perf_counter()
         result = function(*arguments, **options)
@@ -110,18 +108,15 @@ def recording(tree: Any) -> Any:
 def kernels_used() -> list[LibraryUse]:
     """Returns the universal functions called since `calls` was cleared, by library and instruction set, the
     longest-running first."""
-    seconds: dict[str, list[float]] = defaultdict(list)
+    taken: list[tuple[str, str | None, float]] = []
     for name, begin, end in calls:
         if isinstance(getattr(np, name, None), np.ufunc):
-            seconds[name].append(end - begin)
-    taken: dict[tuple[str, str | None], list[float]] = defaultdict(list)
-    for name, durations in seconds.items():
-        place = ("OpenBLAS", blas_core()) if name in BLAS else ("NumPy", loop_target(name))
-        taken[place] += durations
-    used = [LibraryUse(library, isa, len(durations), sum(durations)) for (library, isa), durations in taken.items()]
-    return sorted(used, key=lambda library: -(library.seconds or 0.0))
+            library, isa = ("OpenBLAS", blas_core()) if name in BLAS else ("NumPy", loop_target(name))
+            taken.append((library, isa, end - begin))
+    return summed(taken)
 
 
+@cache
 def blas_core() -> str | None:
     """Returns the processor whose kernels OpenBLAS has chosen here: `SkylakeX` has AVX-512, `Haswell` AVX2."""
     maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
@@ -135,6 +130,7 @@ def blas_core() -> str | None:
     return None
 
 
+@cache
 def loop_target(name: str) -> str | None:
     """Returns the instruction set of a function's float32 loop by NumPy's name: `X86_V4` has AVX-512, `X86_V3` AVX2."""
     loops = np.lib.introspect.opt_func_info(func_name=f"^{name}$").get(name, {})

@@ -35,7 +35,6 @@ def holders(step: Callable[[], None], known: Mapping[int, Holder], folder: Path)
 
 
 def memory_events(log: str) -> Iterator[MemoryEvent]:
-    """Yields the allocations and releases in a log, in order."""
     for line in log.splitlines():
         if match := ALLOCATED.search(line):
             category = "gradients and backward pass" if "gradient_tape" in match[1] else "activations"

@@ -19,7 +19,6 @@ class Optimizer:
         }
 
     def reset(self) -> None:
-        """Sets the moments to what they are before the first step."""
         self.write_zeros(lambda moment: moment.shape)
 
     def release(self) -> None:
@@ -27,7 +26,6 @@ class Optimizer:
         self.write_zeros(lambda moment: [0])
 
     def write_zeros(self, shape: Callable[[Any], Any]) -> None:
-        """Writes zeros of a shape into each moment."""
         for moments in self.moments.values():
             for moment in moments:
                 renew(self.tf, moment, self.tf.zeros(shape(moment)))
@@ -45,7 +43,6 @@ class AdamW(Optimizer):
         self.count = tf.Variable(0.0, trainable=False)
 
     def reset(self) -> None:
-        """See `Optimizer.reset`."""
         super().reset()
         self.count.assign(0.0)
 
@@ -80,7 +77,6 @@ class Momentum(Optimizer):
         super().__init__(tf, variables, moments=1)
 
     def apply(self, gradients: Mapping[str, Any]) -> None:
-        """Updates all parameters by the formula of the class."""
         for name, p in self.variables.items():
             (a,) = self.moments[name]
             self.tf.raw_ops.ResourceApplyMomentum(

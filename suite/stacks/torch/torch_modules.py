@@ -43,7 +43,6 @@ class Layouts:
         self.kernels = {f"{name}.weight" for name, module in modules.items() if isinstance(module, torch.nn.Conv2d)}
 
     def native(self, name: str, value: Array) -> Array:
-        """Returns a view of a canonical weight in the module's layout."""
         if name in self.dense:
             return value.T
         return value.transpose(3, 2, 0, 1) if name in self.kernels else value
@@ -98,7 +97,6 @@ def narrow(dtype: Any) -> str:
 
 
 def set_buffer(model: Any, name: str, value: Any) -> None:
-    """Puts another tensor in a buffer's place."""
     path, _, leaf = name.rpartition(".")
     setattr(model.get_submodule(path), leaf, value)
 

@@ -29,7 +29,6 @@ RULES = (
 
 
 def spans(torch: Any, steps: Callable[[], None]) -> list[Span]:
-    """Returns the spans of everything that runs in these steps."""
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
         steps()
     return list(of_events(profile.profiler.kineto_results.events()))

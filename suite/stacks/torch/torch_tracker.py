@@ -43,10 +43,8 @@ def tracker(torch: Any) -> Any:
 
 
 def rounded(size: int) -> int:
-    """Returns a size in bytes, rounded up to whole blocks."""
     return -(-size // BLOCK_BYTES) * BLOCK_BYTES
 
 
 def nbytes(tensors: Iterable[Any]) -> int:
-    """Returns the bytes of several tensors together, each rounded up to whole blocks."""
     return sum(rounded(tensor.nbytes) for tensor in tensors)

@@ -54,7 +54,6 @@ class Dumping(Adapter):
 
     @classmethod
     def explain_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
-        """See `base.Adapter.explain_environ`. XLA writes programs as text."""
         return dumping(super().explain_environ(case, cache_directory), cache_directory, "text")
 
     @classmethod
@@ -64,20 +63,16 @@ class Dumping(Adapter):
 
     @classmethod
     def ir_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
-        """See `base.Adapter.ir_environ`. XLA writes programs as text and, complete, as protocol buffers."""
         return dumping(super().ir_environ(case, cache_directory), cache_directory, BOTH)
 
     def programs(self, caches: Path) -> Iterable[tuple[str, Path]]:
-        """See `base.Adapter.programs`."""
         return files.dumped(caches / DUMP)
 
     def planned_memory(self, caches: Path) -> dict[str, int]:
-        """See `base.Adapter.planned_memory`. The figures are those of XLA's buffer assignment."""
         return buffers.planned(caches / DUMP)
 
 
 def dumping(variables: Mapping[str, str], cache_directory: str, form: str) -> dict[str, str]:
-    """Returns these variables with the flags added that make XLA dump its programs."""
     dump = f'--xla_dump_to="{cache_directory}/{DUMP}" --xla_dump_hlo_as_{form}'  # a folder may have a space in its name
     return {**variables, "XLA_FLAGS": f"{variables.get('XLA_FLAGS', '')} {dump}".strip()}
 

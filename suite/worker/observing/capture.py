@@ -23,7 +23,6 @@ class Collector:
         folder.mkdir()
 
     def take(self, step: str) -> None:
-        """Copies every program compiled since the last call."""
         for name, path in self.adapter.programs(self.caches):
             if name not in self.seen:
                 shutil.copyfile(path, self.folder / f"{step}-{name}")
@@ -69,6 +68,5 @@ def write_first_call(events: Events, step: str, started: float) -> None:
 
 
 def write_lowered(adapter: Adapter, state: Any, batch: Any, folder: Path) -> None:
-    """Writes the framework's own text of its step beside its compiler's programs."""
     for name, text in adapter.lowered(state, batch).items():
         (folder / name).write_text(text, encoding="utf-8")

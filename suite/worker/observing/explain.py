@@ -4,6 +4,7 @@ takes time, so this process is never timed."""
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import os
 import sys
 from pathlib import Path
@@ -28,7 +29,6 @@ class LogCapture:
         os.close(descriptor)
 
     def heard(self) -> str:
-        """Returns all output so far."""
         sys.stdout.flush()
         ctypes.CDLL(None).fflush(None)  # C doesn't write its buffer for a file line by line
         return self.path.read_text(encoding="utf-8", errors="replace")
@@ -46,6 +46,6 @@ def explain(adapter: Adapter, state: Any, batch: Any, events: Events, listener: 
         state, outputs = adapter.step(state, batch)
         adapter.wait(state, outputs)
     logs = LibraryLogs(before=before, step=listener.heard().removeprefix(before), folder=Path(folder))
-    events.facts(kernels=[used.to_json() for used in adapter.kernels_used(logs)])
+    events.facts(kernels=[dataclasses.asdict(used) for used in adapter.kernels_used(logs)])
     holders = adapter.holders(logs, state, batch)
     events.facts(holders=holders and holders.to_json())

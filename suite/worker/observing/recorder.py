@@ -95,11 +95,9 @@ class Recorder:
             self.events.write("metric", name=f"{aspect} {name}", unit=unit, kind="behaviour", values=values)
 
     def lacks(self, aspect: str, reason: str) -> None:
-        """Records that the aspect doesn't apply to this stack, and the reason."""
         self.write(aspect, "unsupported", reason, None)
 
     def write(self, aspect: str, class_: str, words: str, code: Callable[..., Any] | None) -> None:
-        """Adds an answer, and writes all answers so far."""
         stack = self.stack.case.stack
         self.answers.append(
             {
@@ -143,5 +141,4 @@ def first_line(raised: BaseException) -> str:
 
 
 def minus(after: float | None, before: float | None) -> float | None:
-    """Returns the difference of two counts; None where the framework doesn't count."""
     return None if after is None else after - (before or 0.0)

@@ -33,7 +33,6 @@ class SyncedSamples:
     stretches: list[Stretch] = field(default_factory=list)
 
     def add(self, seconds: list[float], stretch: Stretch) -> None:
-        """Adds a batch of samples, taken during one stretch."""
         if disturbed(stretch):
             self.replaced_seconds += sum(seconds)
         else:
@@ -43,7 +42,6 @@ class SyncedSamples:
 
     @property
     def spent(self) -> float:
-        """Returns the seconds of all samples together."""
         return sum(self.seconds)
 
     def all_places(self) -> list[int]:
@@ -56,7 +54,6 @@ class SyncedSamples:
         return self.clean if self.replaced_seconds <= protocol.replaced_seconds_max else self.all_places()
 
     def counted(self, protocol: Protocol) -> list[float]:
-        """Returns the samples that count, in the order they were taken."""
         return [self.seconds[place] for place in self.places(protocol)]
 
     def close(self, protocol: Protocol, events: Events) -> float:
@@ -88,7 +85,6 @@ class SyncedSamples:
         return median(self.seconds[place] for place in places[steady.warmup :])
 
     def steadiness(self, places: list[int]) -> Steady:
-        """Returns where the steady state of the samples at these places begins."""
         return steady_start([self.seconds[place] for place in places])
 
 
@@ -111,7 +107,6 @@ class SamplesInRounds(SyncedSamples):
         return cls(before=len(alone.seconds), alone_seconds=alone.spent, steady=Steady(0, state))
 
     def add(self, seconds: list[float], stretch: Stretch) -> None:
-        """Adds the samples of one turn."""
         places = range(len(self.seconds) + leading(seconds), len(self.seconds) + len(seconds))
         self.turns += 1
         self.usable += places
@@ -133,7 +128,6 @@ class SamplesInRounds(SyncedSamples):
         return self.usable
 
     def steadiness(self, places: list[int]) -> Steady:
-        """Returns the steadiness of the samples before the first turn."""
         return self.steady
 
     def asks_for(self, protocol: Protocol) -> str:
@@ -153,7 +147,6 @@ class SamplesInRounds(SyncedSamples):
 
 
 def leading(seconds: list[float]) -> int:
-    """Returns how many of a turn's samples only lead into it and don't count."""
     return 1 if len(seconds) >= LEADING_FROM else 0
 
 
@@ -166,7 +159,6 @@ def warm(samples: list[float], protocol: Protocol) -> bool:
 
 
 def disturbed(stretch: Stretch) -> bool:
-    """Whether other processes took more than `OTHERS_SHARE_MAX` of the cores' time."""
     return stretch.others is not None and stretch.others > OTHERS_SHARE_MAX
 
 

@@ -76,7 +76,6 @@ class Turns:
         return line.decode("ascii")
 
     def columns(self) -> dict[str, Any]:
-        """Returns the row's columns on this process's holds."""
         return {
             "held_seconds": self.held_seconds,
             "held_processor_seconds": self.held_processor_seconds,
@@ -85,5 +84,4 @@ class Turns:
 
 
 def own_seconds() -> float:
-    """Returns the processor time of this process, all threads, and of its living children."""
     return process_time() + sum(map(processor_seconds, process_memory.children(os.getpid())))

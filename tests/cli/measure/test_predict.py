@@ -29,7 +29,7 @@ from suite.results import load
 from suite.results.store.result_set import ResultSet
 from suite.results.store.rows import Row
 from suite.run import frontier
-from suite.run.predictions import CompileInput, Compiler
+from suite.run.predictions import Compiler
 from suite.run.runner import Runner
 from suite.run.session import Session
 from suite.run.start.prepare import prepare
@@ -136,7 +136,9 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Compilers that say that everything fits, without any environment. The list gets the devices that were asked."""
     asked: list[str] = []
 
-    def compile_(self: Compiler, device: Device, given: CompileInput, folder: Path) -> tuple[CompileAnswer, Exit]:
+    def compile_(
+        self: Compiler, device: Device, program: bytes, folder: Path, **_: object
+    ) -> tuple[CompileAnswer, Exit]:
         asked.append(device.name)
         return answer(compiled(argument=2**30, peak=2**31)), ENDED
 
@@ -277,7 +279,7 @@ def test_a_search_compiles_until_the_largest_that_fits_is_known(
 
     store = ResultSet.create(tmp_path / "a-set", plan_file(cases=planned.plan.cases))
     runner = Runner(planned.plan, store, planned.workloads, predict.unneeded, "a-machine", [0])
-    frontier.search_predictions(runner, run)
+    frontier.search(runner, run, Purpose.PREDICT)
     # 16 GiB less 1 GiB are 60 batches of 256 MiB, 32 GiB less 1 GiB are 124.
     assert max(batch for batch in compiles["v5e-1"] if batch <= 60) >= 55 and max(compiles["v5e-1"]) > 60
     assert max(batch for batch in compiles["v6e-1"] if batch <= 124) >= 113 and max(compiles["v6e-1"]) > 124
@@ -288,14 +290,13 @@ def test_a_search_compiles_until_the_largest_that_fits_is_known(
 def test_a_search_for_an_accelerator_starts_no_memory_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     options = PredictOptions(workload=("gpt2",), size=("tiny",), stack=("jax_jit",), vary="batch")
     planned = prepare(options.chosen_preset(), options.selection([0]), engine="local", build=False, **options.prepared)
-    searched: list[str] = []
-    for name in ("search", "search_predictions"):
-        monkeypatch.setattr(frontier, name, lambda *_, name=name: searched.append(name))
+    searched: list[Purpose] = []
+    monkeypatch.setattr(frontier, "search", lambda runner, run, purpose, again: searched.append(purpose))
     monkeypatch.setattr(Session, "outside", lambda *_: None)
     store = ResultSet.create(tmp_path / "a-set", plan_file(cases=planned.plan.cases))
     runner = Runner(planned.plan, store, planned.workloads, predict.unneeded, "a-machine", [0])
     Session(runner, listener()).run()
-    assert searched == ["search_predictions"]
+    assert searched == [Purpose.PREDICT]
 
 
 def test_a_set_without_programs_names_the_command_that_keeps_them(told: list[str], tmp_path: Path) -> None:

@@ -12,11 +12,11 @@ from contextlib import suppress
 
 import pytest
 from rich.console import Console
-from suite.cli.terminal.output import print_table
-from suite.cli.terminal.progress import ProgressBar, ProgressLines, QuestionUnits, line, listener
 
 from suite import environments
 from suite.case import Purpose
+from suite.cli.terminal.output import print_table
+from suite.cli.terminal.progress import ProgressBar, ProgressLines, QuestionUnits, line, listener
 from tests.launch.programs import HUNG_SECONDS
 from tests.results.rows import attempt_of, row_of
 
