@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suite import units
-from suite.report.figures.axes import LogAxis
+from suite.answers.figures.axes import LogAxis
 from suite.units import Unit
 
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from suite import units
+from suite.answers.figures.lines import ChartPoint, LineChart, line_chart
 from suite.archive.history import Point
-from suite.report.figures.lines import ChartPoint, LineChart, line_chart
 from suite.report.formats.render import filled, write
 
 

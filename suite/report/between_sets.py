@@ -10,8 +10,8 @@ from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
 
 from suite import units
-from suite.report.figures.axes import Plot
-from suite.report.figures.plots import forest, ratio_axis
+from suite.answers.figures.axes import Plot
+from suite.answers.figures.plots import forest, ratio_axis
 from suite.report.map.change_map import change_map, moved_cases
 from suite.report.map.page_map import Map
 from suite.report.sections.timed.within_set import FieldView, field_json, field_table, field_view

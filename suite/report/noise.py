@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from suite import units
+from suite.answers.sentences import counted, listed
 from suite.machine.description import CHANGE_MAX, furthest, moved
 from suite.machine.roofline import HAD_MIN
-from suite.report.sections.sentences import counted, listed
 from suite.results.analysis import Analysis
 from suite.stats import FLOOR_MAX, reach
 

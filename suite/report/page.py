@@ -27,6 +27,7 @@ from suite.report.sections.whole_set.reproduce import source
 from suite.report.trust import Account
 from suite.results import Results
 from suite.results.analysis import Analysis
+from suite.results.frame import Frame
 from suite.results.names import precision_words
 
 S = TypeVar("S", bound=Section)
@@ -121,7 +122,7 @@ def report(results: Results, baseline: str | None = None) -> Report:
 def report_of(results: Results, analysis: Analysis) -> Report:
     """Returns the report of a result set that is analysed already."""
     answered = headlines(analysis)
-    context = Context(results, analysis, question_names(analysis), answered)
+    context = Context(results, analysis, question_names(analysis), answered, Frame(results, analysis))
     sections = (kind.of(context) for kind in SECTIONS)
     noise = readings(analysis, block_records(results.blocks), results.ceilings)
     modified = source(results.path / "inputs")[1]

@@ -13,7 +13,7 @@ from typing import Any
 
 from suite.guard.printable import printable
 
-VERSION = 1  # of an object in JSON; a field whose meaning changes raises it, a new field doesn't
+VERSION = 2  # of an object in JSON; a field whose meaning changes raises it, a new field doesn't
 MOST_LINES = 24  # of a table in Markdown; a longer one is folded
 FORMULA = tuple("=+-@")  # a spreadsheet takes a text that begins with one of these for a formula
 

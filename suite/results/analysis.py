@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from suite.case import Outcome, Purpose
 from suite.errors import unknown
@@ -15,9 +16,7 @@ from suite.results.outcomes import Cell, cell, flag_counts
 from suite.results.questions.behaviour import Behaviour, behaviours
 from suite.results.questions.capacity import MemoryQuestion, memory_questions
 from suite.results.questions.grouping import by_comparison, grouped
-from suite.results.questions.holders import HolderQuestion, holder_questions
 from suite.results.questions.predictions import PredictedDevice, predicted_devices
-from suite.results.questions.profiles import ProfileQuestion, profile_questions
 from suite.results.questions.programs import ProgramQuestion, program_questions
 from suite.results.speedup.geometric_means import Summary, summaries
 from suite.results.speedup.verdicts import Pairing, Speedup
@@ -69,7 +68,7 @@ class Comparison:
         return next((figures for figures in self.stacks if figures.stack == stack), None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Analysis:
     """All results of a set. `rows` has every attempt; `counted` has one row for each planned process: the attempt that
     counts, as `judged` returns it. For a planned process without an attempt that counts, both have a row that says so
@@ -89,17 +88,29 @@ class Analysis:
     speedups: tuple[Speedup, ...]
     summaries: tuple[Summary, ...]
     comparisons: tuple[Comparison, ...]
-    memory: tuple[MemoryQuestion, ...]
-    holders: tuple[HolderQuestion, ...]
-    programs: tuple[ProgramQuestion, ...]
-    profiles: tuple[ProfileQuestion, ...]
-    behaviour: tuple[Behaviour, ...]
-    predicted: tuple[PredictedDevice, ...]
     within_set: tuple[FieldComparison, ...]
     search_tolerance: float | None
     vary: str
     hidden: tuple[str, ...] = ()
     hidden_comparisons: tuple[Comparison, ...] = ()
+
+    # What depends on each question's rows alone is computed from those that are shown, when somebody asks.
+
+    @cached_property
+    def memory(self) -> tuple[MemoryQuestion, ...]:
+        return memory_questions(self.counted, self.search_tolerance, self.vary)
+
+    @cached_property
+    def programs(self) -> tuple[ProgramQuestion, ...]:
+        return program_questions(self.counted)
+
+    @cached_property
+    def behaviour(self) -> tuple[Behaviour, ...]:
+        return behaviours(self.counted)
+
+    @cached_property
+    def predicted(self) -> tuple[PredictedDevice, ...]:
+        return predicted_devices(self.counted, self.vary)
 
     @property
     def blocks(self) -> frozenset[int]:
@@ -160,12 +171,6 @@ def analyse(
         speedups=speedups,
         summaries=tuple(summaries(counted, speedups, protocol)),
         comparisons=comparisons(counted, pairing, speedups, baseline, file, raised(roofline, counted)),
-        memory=memory_questions(counted, tolerance, vary),
-        holders=holder_questions(counted),
-        programs=program_questions(counted),
-        profiles=profile_questions(counted),
-        behaviour=behaviours(counted),
-        predicted=predicted_devices(counted, vary),
         within_set=field_comparisons(counted, protocol),
         search_tolerance=tolerance,
         vary=vary,

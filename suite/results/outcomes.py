@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from suite.case import Outcome
+from suite.case import Outcome, phase_words
 from suite.results.store.rows import IMPLAUSIBLE, NOT_RUN, Row, accepted
 
 # If processes ended differently, the first of these outcomes stands for all: readers act on it first. Unsupported comes
@@ -38,6 +38,23 @@ LACKING = (
 )
 
 
+WORDS = {
+    "ok": "ok",
+    "oom_host": "out of host memory",
+    "oom_device": "out of device memory",
+    "oom_compile": "out of memory compiling",
+    "timeout": "timeout",
+    "unsupported": "unsupported",
+    "wrong": "wrong result",
+    "differ": "results differ",
+    "error": "error",
+    "crashed": "crashed",
+    NOT_RUN: "not run",
+    IMPLAUSIBLE: "implausibly fast",
+}
+WITHOUT_PHASE = ("ok", "unsupported", "wrong", "differ", IMPLAUSIBLE)  # outcomes whose phase says nothing
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One stack on one question: the gravest outcome of its processes, and how many of them are `ok`.
@@ -62,6 +79,18 @@ class Cell:
     def failed(self) -> bool:
         """Whether some process ended otherwise than `ok`."""
         return self.outcome not in (Outcome.OK, NOT_RUN)
+
+
+def outcome_words(outcome: str, phase: str) -> str:
+    """Returns `out of host memory in the first run`; without the phase where it says nothing."""
+    words = WORDS.get(outcome, outcome)
+    return f"{words} {phase_words(phase)}" if phase and outcome not in WITHOUT_PHASE else words
+
+
+def outcome_text(cell: Cell) -> str:
+    """Returns `ok` or `timeout in the first run`; if other processes ended ok, `wrong result, 1 of 3`."""
+    share = f", {cell.total - cell.ok} of {cell.total}" if 0 < cell.ok < cell.total else ""
+    return f"{outcome_words(cell.outcome, cell.phase)}{share}"
 
 
 def gravest(outcomes: Iterable[str]) -> str:

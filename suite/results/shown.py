@@ -8,12 +8,6 @@ from fnmatch import fnmatchcase
 
 from suite.errors import unknown
 from suite.results.analysis import Analysis
-from suite.results.questions.behaviour import behaviours
-from suite.results.questions.capacity import memory_questions
-from suite.results.questions.holders import holder_questions
-from suite.results.questions.predictions import predicted_devices
-from suite.results.questions.profiles import profile_questions
-from suite.results.questions.programs import program_questions
 from suite.results.store.rows import Row
 from suite.results.within_set import FieldComparison
 
@@ -79,19 +73,9 @@ def matching(kind: str, patterns: Iterable[str], names: Collection[str]) -> set[
 
 
 def of_rows(analysis: Analysis, is_shown: Callable[[Row], bool]) -> Analysis:
-    """Returns the analysis of some rows; all that depends on each question's rows alone is computed from them."""
+    """Returns the analysis of some rows."""
     rows, counted = (tuple(filter(is_shown, kept)) for kept in (analysis.rows, analysis.counted))
-    return replace(
-        analysis,
-        rows=rows,
-        counted=counted,
-        memory=memory_questions(counted, analysis.search_tolerance, analysis.vary),
-        holders=holder_questions(counted),
-        programs=program_questions(counted),
-        profiles=profile_questions(counted),
-        behaviour=behaviours(counted),
-        predicted=predicted_devices(counted, analysis.vary),
-    )
+    return replace(analysis, rows=rows, counted=counted)
 
 
 def of_shown(comparison: FieldComparison, shown: Collection[str]) -> FieldComparison:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from suite.answers.answer import Answer
 from suite.report.page import Report
-from suite.report.sections.section import Section
+from suite.report.sections.section import AnswerSection, Section
 
 S = TypeVar("S", bound=Section)
+
+
+def found(report: Report, name: str) -> Answer:
+    """What an answer of suite/answers found, which must be there."""
+    return next(s.found for s in report.sections if isinstance(s, AnswerSection) and s.name == name)
 
 
 def part(report: Report, kind: type[S]) -> S:

@@ -61,9 +61,9 @@ def test_the_section_is_in_every_format(with_section: dict[str, Any]) -> None:
     assert f"- Page faults: {answer}" in with_section["md"]
     assert json.loads(with_section["json"])["answers"]["faults"] == answer
     assert "### Page faults" in with_section["md"] and "| gemm train | numpy |" in with_section["md"]
-    assert ["Page faults", "question", "stack", "page faults a step", "peak memory"] in with_section["console"]
-    rows = json.loads(with_section["json"])["page_faults"]
-    assert [(row["question"], row["faults"]) for row in rows] == [("gemm forward", 0.0165), ("gemm train", 0.0165)]
+    assert ["Page faults", "question", "stack", "page faults (a step)", "peak memory"] in with_section["console"]
+    rows = json.loads(with_section["json"])["faults"]
+    assert [(row["question"], row["page_faults"]) for row in rows] == [("gemm forward", 0.0165), ("gemm train", 0.0165)]
 
 
 def test_the_column_is_in_every_format(with_column: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from suite import results
+from suite.answers.summary import summary
 from suite.cli.sets.report import report
 from suite.errors import UserError
 from suite.protocol import Protocol
@@ -15,7 +16,7 @@ from suite.report.formats.render import render
 from suite.report.map.controls import page_map
 from suite.report.sections.questions.frontier import search_ended
 from suite.report.sections.timed.headlines import headlines
-from suite.report.sections.timed.summary import SummarySection
+from suite.results.frame import Frame
 from suite.results.shown import only
 from tests.plan_files import plan_file
 from tests.report.page_numbers import page_numbers
@@ -66,9 +67,8 @@ def test_some_questions_keep_the_figures_of_the_whole_set() -> None:
 def test_the_geometric_means_beside_one_question_are_those_of_the_whole_set(question: str, tmp_path: Path) -> None:
     whole = results.load(SET).analysis()
     some = only(whole, (), (question,))
-    means, of_whole = SummarySection.over(some), SummarySection.over(whole)
-    assert (means.ranked, means.question_names) == (of_whole.ranked, of_whole.question_names)
-    assert means.console() == of_whole.console() != []
+    means, of_whole = (summary(Frame(results.load(SET), analysis)) for analysis in (some, whole))
+    assert means and of_whole and means.table.equals(of_whole.table) and means.sentence == of_whole.sentence
     page = Page(render(SET, tmp_path / "some.html", questions=(question,)).read_text(encoding="utf-8"))
     extremes = {speedup.comparison_id for line in whole.summaries for speedup in (line.least, line.greatest) if speedup}
     assert extremes >= {comparison.id for comparison in some.hidden_comparisons}, "the page names hidden questions"

@@ -7,7 +7,9 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from suite.answers.profiles import profiles
 from suite.case import Flag
 from suite.environments.locks import all_locks, pins
 from suite.environments.locks import names as environment_names
@@ -20,6 +22,7 @@ from suite.report.sections.timed.comparison_tables import equal_words, heads_ove
 from suite.report.sections.timed.headlines import headlines
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
+from suite.results.frame import Frame
 from suite.results.questions.programs import captures
 from suite.results.speedup.verdicts import ALONE
 from suite.results.store import manifest
@@ -92,6 +95,13 @@ class Source:
         """Returns `; 2 of 3 block runs exceeded a noise limit`, as the report says it; empty if none did."""
         reading = noisy_blocks(block_records(self.results.blocks))
         return f"; {reading.notice.rstrip('.')}" if reading and reading.notice else ""
+
+    @property
+    def profiles(self) -> list[tuple[str, list[dict[str, Any]]]]:
+        """Returns each profiled question with its stacks, as suite/answers/profiles.py has them."""
+        found = profiles(Frame(self.results, self.analysis))
+        groups = found.table.group_by("question", maintain_order=True) if found else ()
+        return [(str(name), group.to_dicts()) for (name,), group in groups]
 
     def comparison(self, name: str) -> Comparison | None:
         """Returns the question of this name; None if the set doesn't have it."""

@@ -15,7 +15,7 @@ from suite.archive.site.entry import Entry, QuestionEntry
 from suite.archive.site.sources import Refused
 from suite.report.formats.render import FILE_NAME, filled
 from suite.report.map.page_map import NOTHING, Map, MapRow
-from suite.report.sections.labels import catalogue_order
+from suite.results.ranking import catalogue_order
 
 SLUG_MAX = 60  # characters of a name in a file's name
 CHANGES_MAX = 50  # changes that the index lists; the histories show all

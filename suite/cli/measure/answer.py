@@ -11,10 +11,10 @@ from suite.errors import COMMAND
 from suite.machine.description import named
 from suite.report.formats.export import document
 from suite.report.page import Report
-from suite.report.sections.labels import outcome_text
 from suite.report.sections.whole_set.outcomes import shortened
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
+from suite.results.outcomes import outcome_text
 from suite.results.store.result_set import ResultSet
 
 

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from suite.answers.sentences import capital
 from suite.report.page import Report, report_of
 from suite.report.sections.registry import SECTIONS
-from suite.report.sections.sentences import capital
 from suite.report.tables import VERSION, Export, Table
 from suite.results import Results
 from suite.results.analysis import Analysis

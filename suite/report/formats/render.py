@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
@@ -11,16 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from suite import results, units
 from suite.errors import UserError
 from suite.guard.printable import printable
 from suite.report.map.other_baselines import answers_over, other_baselines
 from suite.report.page import Report, report_of
-from suite.report.sections.labels import WORDS, outcome_text
 from suite.report.sections.timed.headlines import modes_text
 from suite.report.sections.whole_set.terms import FLAG_TERMS, flag_title, flag_words, term_id
+from suite.results.outcomes import WORDS, outcome_text
 from suite.results.store.manifest import RESULTS
 from suite.results.store.result_set import ResultSet
 from suite.units import Unit
@@ -87,7 +88,7 @@ def page_of(report: Report, home: str = "", *, beside: bool = False) -> str:
     """Returns the HTML of a report. `home` is the link to the index of the site that the page is part of. `beside` says
     that results.parquet will lie beside the page, which then links it."""
     overview = report.overview
-    others = other_baselines(overview) if overview else ()
+    others = other_baselines(overview, report.results) if overview else ()
     return filled(
         "page.html.j2",
         styles=("style.css", "lines.css", "map.css"),
@@ -134,6 +135,7 @@ def environment() -> Environment:
         "outcome_text": outcome_text,
         "modes_text": modes_text,
         "term": term,
+        "prose": prose,
         "term_id": term_id,
         "flag_terms": FLAG_TERMS,
         "flag_title": flag_title,
@@ -147,6 +149,12 @@ def term(word: str, words: str = "") -> Markup:
     """Returns a link to a word of the glossary, with `words` as its text if the sentence needs another form. Raises
     KeyError for a word that the glossary doesn't have."""
     return Markup('<a class="term" href="#{}">{}</a>').format(term_id(word), words or word)
+
+
+def prose(text: str) -> Markup:
+    """Returns a docstring as HTML: `*word*` is emphasis, a word in backquotes is code."""
+    safe = str(escape(" ".join(text.split())))
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", re.sub(r"\*([^*]+)\*", r"<i>\1</i>", safe)))
 
 
 def policy(style: str, script: str) -> str:

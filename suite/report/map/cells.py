@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from suite import units
 from suite.case import OUT_OF_MEMORY, Outcome
-from suite.report.sections.labels import WORDS, outcome_text
-from suite.results.outcomes import Cell, is_absent
+from suite.results.outcomes import WORDS, Cell, is_absent, outcome_text
 from suite.results.speedup.verdicts import Speedup
 from suite.results.store.rows import IMPLAUSIBLE, NOT_RUN
 from suite.stats import Estimate

@@ -9,8 +9,9 @@ from suite import units
 from suite.case import OUT_OF_MEMORY, Outcome
 from suite.report.map.cells import Square, shade
 from suite.report.map.page_map import Map, MapRow
-from suite.report.sections.labels import WORDS, catalogue_order
 from suite.results.between_sets import CaseChange, SetPair
+from suite.results.outcomes import WORDS
+from suite.results.ranking import catalogue_order
 
 
 def change_map(anchor: str, pair: SetPair) -> Map | None:

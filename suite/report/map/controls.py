@@ -10,12 +10,13 @@ from typing import Any
 from suite.report.map.choices import choices
 from suite.report.map.frames import behind
 from suite.report.map.metrics import METRICS, STEADY, Metric
-from suite.report.map.page_map import FILTERS, Map, commons, map_over, mean_squares, ranked_stacks
+from suite.report.map.page_map import FILTERS, Map, commons, map_over, mean_squares
 from suite.report.map.sentence import overall
 from suite.report.sections.timed.headlines import Headline
 from suite.report.sections.timed.headlines import headlines as answers
 from suite.results.analysis import Analysis
 from suite.results.cases.rebased import rebased
+from suite.results.ranking import ranked_stacks
 
 SYNCED = "synced"
 

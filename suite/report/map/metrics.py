@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 
 from suite import units
 from suite.report.map.cells import Square, shade, state_square, verdict_square
-from suite.report.sections.labels import outcome_text
 from suite.report.sections.timed.units import column_units
 from suite.results.analysis import Comparison
 from suite.results.cases.break_even import Course, crossing
-from suite.results.outcomes import Cell
+from suite.results.outcomes import Cell, outcome_text
 from suite.results.stack_figures import StackFigures
 
 

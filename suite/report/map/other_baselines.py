@@ -6,28 +6,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from suite.report.figures.axes import Plot
-from suite.report.figures.plots import speedup_plot
+from suite.answers.answer import ASKED, Answer
+from suite.answers.figures.axes import Plot
+from suite.answers.figures.plots import speedup_plot
 from suite.report.map.controls import PageMap
 from suite.report.sections.labels import comparison_anchor
-from suite.report.sections.timed.break_even import BreakEvenView, break_even_views
 from suite.report.sections.timed.headlines import Headline
-from suite.report.sections.timed.summary import SummarySection
+from suite.results import Results
+from suite.results.frame import Frame
 
 
 @dataclass(frozen=True, slots=True)
 class OtherBaseline:
-    """A baseline, with the geometric means over it. `speedups` has the plot of the speedups over it, `break_even` where
-    the stacks' total times cross its total time, both keyed by the comparison's anchor."""
+    """A baseline. `speedups` has the plot of the speedups over it, keyed by the comparison's anchor, `answers` what
+    the answers find over it, by name."""
 
     baseline: str
-    summary: SummarySection
     speedups: Mapping[str, Plot]
-    break_even: Mapping[str, BreakEvenView]
+    answers: Mapping[str, Answer]
 
-    def section(self, name: str) -> SummarySection | None:
-        """Returns the section of this name over this baseline; None for a section that has no baseline."""
-        return self.summary if name == SummarySection.name else None
+    def heading(self, name: str) -> str:
+        """Returns the heading of an answer over this baseline."""
+        return ASKED[name].heading.format(baseline=self.baseline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def answers_over(overview: PageMap) -> Mapping[str, tuple[AnswerOver, ...]]:
     return answered
 
 
-def other_baselines(overview: PageMap) -> tuple[OtherBaseline, ...]:
+def other_baselines(overview: PageMap, results: Results) -> tuple[OtherBaseline, ...]:
     """Returns the parts over every baseline of the page's control but the one that the page begins with."""
     others = []
     for baseline, analysis in overview.analyses.items():
@@ -65,6 +65,6 @@ def other_baselines(overview: PageMap) -> tuple[OtherBaseline, ...]:
             anchor: speedup_plot(comparison, anchor, analysis.protocol.tie_ratio) for anchor, comparison in anchors
         }
         speedups = {anchor: plot for anchor, plot in plots.items() if plot}
-        crossings = {view.anchor: view for view in break_even_views(analysis)}
-        others.append(OtherBaseline(baseline, SummarySection.over(analysis), speedups, crossings))
+        over = ((asked, asked.function(Frame(results, analysis))) for asked in ASKED.values() if asked.over_baselines)
+        others.append(OtherBaseline(baseline, speedups, {asked.name: found for asked, found in over if found}))
     return tuple(others)

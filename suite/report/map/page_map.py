@@ -11,7 +11,7 @@ from suite import units
 from suite.report.map.cells import SIGNS, STATES, Square, mean_square
 from suite.report.map.frames import Behind, leaders
 from suite.report.map.metrics import STEADY, Metric, square
-from suite.report.sections.labels import compared_stacks, comparison_anchor, panel_anchor
+from suite.report.sections.labels import comparison_anchor, panel_anchor
 from suite.report.sections.timed.headlines import standing_in
 from suite.results.analysis import Analysis, Comparison
 from suite.results.cases.rebased import means_where
@@ -92,21 +92,6 @@ class Map:
         """Returns (kind, sign, words) of the states that some cell is in, for the legend."""
         seen = {square.kind for row in self.rows for square in row.squares}
         return tuple((kind, sign, words) for kind, (sign, words) in STATES.items() if kind in seen and words)
-
-
-def ranked_stacks(analysis: Analysis) -> tuple[str, ...]:
-    """Returns all stacks, baseline included, the greatest geometric mean over the common questions first. Stacks
-    without this mean come last, in the catalogue's order: those with a mean over their own questions, then the
-    others."""
-    means = {line.stack: line.common.value for line in analysis.summaries if line.common}
-    means |= {analysis.baseline: 1.0} if means else {}
-    own_means = {line.stack: line.ratio.value for line in analysis.summaries if line.ratio}
-    order = {stack: place for place, stack in enumerate(compared_stacks(analysis))}
-    return tuple(
-        sorted(
-            order, key=lambda stack: (stack not in means, -means.get(stack, 0.0), stack not in own_means, order[stack])
-        )
-    )
 
 
 def map_over(

@@ -11,20 +11,20 @@ from statistics import median
 from typing import Any
 
 from suite import units
+from suite.answers.figures.axes import LogAxis
+from suite.answers.figures.bars import KINDS
+from suite.answers.figures.plots import kind_of
 from suite.case import Purpose, phase_words
 from suite.ir.findings import StackPrograms, findings
-from suite.report.figures.axes import LogAxis
-from suite.report.figures.bars import KINDS
-from suite.report.figures.plots import kind_of
 from suite.report.map.remedies import CellRecipe, HowMade, cell_recipe, remedy
-from suite.report.sections.labels import comparison_anchor, link_target, outcome_text, panel_anchor
+from suite.report.sections.labels import comparison_anchor, link_target, panel_anchor
 from suite.report.sections.mkl_note import MklNote, mkl_note
 from suite.report.sections.questions.asked import code_anchor
 from suite.report.sections.timed.headlines import modes_text
 from suite.report.sections.timed.units import column_units
 from suite.report.sections.whole_set.facts import Fact, named_facts
 from suite.results.analysis import Analysis, Comparison
-from suite.results.outcomes import Cell
+from suite.results.outcomes import Cell, outcome_text
 from suite.results.questions.programs import ProgramQuestion
 from suite.results.stack_figures import StackFigures
 from suite.results.store.rows import Row

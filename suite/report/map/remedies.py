@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from suite.answers.sentences import counted
 from suite.case import CUSTOM, OUT_OF_MEMORY, Case, Outcome, bytes_text, dims_text
 from suite.errors import COMMAND
 from suite.protocol import Protocol
-from suite.report.sections.sentences import counted
 from suite.results import Results
 from suite.results.analysis import Comparison
 from suite.results.outcomes import Cell, is_absent

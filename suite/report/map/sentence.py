@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from suite.answers.sentences import capital, listed
 from suite.report.map.page_map import ANSWERED, Map, MapRow
-from suite.report.sections.sentences import capital, listed
 
 NAMED = 3  # so many leaders of a question are named; more are counted. So many questions have a clause each
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

@@ -5,40 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from suite.case import phase_words
-from suite.results.analysis import Analysis, Comparison
+from suite.results.analysis import Comparison
 from suite.results.names import DETAILS, details, dims_words
-from suite.results.outcomes import Cell
-from suite.results.store.rows import IMPLAUSIBLE, NOT_RUN, Row
-from suite.stacks.catalog import STACKS
-
-WORDS = {
-    "ok": "ok",
-    "oom_host": "out of host memory",
-    "oom_device": "out of device memory",
-    "oom_compile": "out of memory compiling",
-    "timeout": "timeout",
-    "unsupported": "unsupported",
-    "wrong": "wrong result",
-    "differ": "results differ",
-    "error": "error",
-    "crashed": "crashed",
-    NOT_RUN: "not run",
-    IMPLAUSIBLE: "implausibly fast",
-}
-WITHOUT_PHASE = ("ok", "unsupported", "wrong", "differ", IMPLAUSIBLE)  # outcomes whose phase says nothing
-
-
-def outcome_words(outcome: str, phase: str) -> str:
-    """Returns `out of host memory in the first run`; without the phase where it says nothing."""
-    words = WORDS.get(outcome, outcome)
-    return f"{words} {phase_words(phase)}" if phase and outcome not in WITHOUT_PHASE else words
-
-
-def outcome_text(cell: Cell) -> str:
-    """Returns `ok` or `timeout in the first run`; if other processes ended ok, `wrong result, 1 of 3`."""
-    share = f", {cell.total - cell.ok} of {cell.total}" if 0 < cell.ok < cell.total else ""
-    return f"{outcome_words(cell.outcome, cell.phase)}{share}"
+from suite.results.outcomes import outcome_text
+from suite.results.store.rows import Row
 
 
 def left_out(comparison: Comparison, shown: Collection[str]) -> tuple[str, ...]:
@@ -74,17 +44,3 @@ def subtitle(head: Row, without: Collection[str] = ()) -> str:
     shown = [name for name in DETAILS if name not in hidden | {*without}]
     parts = [dims_words(head.mapping("dims"), without), *details(head, shown)]
     return " · ".join(part for part in parts if part)
-
-
-def compared_stacks(analysis: Analysis) -> tuple[str, ...]:
-    """Returns the stacks of all comparisons in the catalogue's order, which keeps dialects together; stacks that the
-    catalogue doesn't have come last."""
-    return tuple(
-        sorted({cell.stack for comparison in analysis.comparisons for cell in comparison.cells}, key=catalogue_order)
-    )
-
-
-def catalogue_order(stack: str) -> tuple[int, str]:
-    """Returns the sort key of a stack: its place in the catalogue, then its name."""
-    order = {name: place for place, name in enumerate(STACKS)}
-    return order.get(re.split("[@:]", stack)[0], len(order)), stack

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from suite.answers.sentences import listed
 from suite.case import Case
 from suite.errors import COMMAND
 from suite.report.map.remedies import HowMade, options
 from suite.report.sections.labels import link_target
-from suite.report.sections.sentences import listed
 from suite.results.analysis import Analysis, Comparison
 from suite.stacks.kernels import MKL_DEFAULT
 from suite.stacks.torch.mkl_path import KNOB

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+from suite.answers.break_even import break_even
+from suite.answers.compiled import compiled
+from suite.answers.equivalence import equivalence
+from suite.answers.holders import holders
+from suite.answers.latency import latency
+from suite.answers.peaks import peaks
+from suite.answers.profiles import profiles
+from suite.answers.roofline import roofline
+from suite.answers.summary import summary
+from suite.answers.transfers import transfers
 from suite.report.sections.questions.asked import AskedSection
 from suite.report.sections.questions.behaviour import BehaviourSection
 from suite.report.sections.questions.capacity import MemorySection
-from suite.report.sections.questions.holders import HoldersSection
 from suite.report.sections.questions.predicted import PredictedSection
-from suite.report.sections.questions.profiles import ProfilesSection
 from suite.report.sections.questions.programs import ProgramsSection
-from suite.report.sections.questions.roofline import RooflineSection
-from suite.report.sections.section import Section
-from suite.report.sections.timed.break_even import BreakEvenSection
+from suite.report.sections.section import Section, section_of
 from suite.report.sections.timed.comparisons import ComparisonsSection
-from suite.report.sections.timed.compiled import CompiledSection
-from suite.report.sections.timed.latency import LatencySection
-from suite.report.sections.timed.peaks import PeaksSection
-from suite.report.sections.timed.summary import SummarySection
 from suite.report.sections.timed.sweep import SweepsSection
-from suite.report.sections.timed.transfers import TransfersSection
 from suite.report.sections.timed.within_set import WithinSetSection
 from suite.report.sections.whole_set.environment import EnvironmentSection
-from suite.report.sections.whole_set.equivalence import EquivalenceSection
 from suite.report.sections.whole_set.glossary import GlossarySection
 from suite.report.sections.whole_set.method import MethodSection
 from suite.report.sections.whole_set.outcomes import OutcomesSection
@@ -30,25 +30,25 @@ from suite.report.sections.whole_set.reproduce import ReproduceSection
 
 SECTIONS: tuple[type[Section], ...] = (
     AskedSection,
-    SummarySection,
+    section_of(summary),
     ComparisonsSection,
     SweepsSection,
-    LatencySection,
-    BreakEvenSection,
-    CompiledSection,
-    TransfersSection,
+    section_of(latency),
+    section_of(break_even),
+    section_of(compiled),
+    section_of(transfers),
     WithinSetSection,
     PublishedSection,
     PredictedSection,
-    PeaksSection,
+    section_of(peaks),
     MemorySection,
-    HoldersSection,
-    ProfilesSection,
-    RooflineSection,
+    section_of(holders),
+    section_of(profiles),
+    section_of(roofline),
     ProgramsSection,
     BehaviourSection,
     OutcomesSection,
-    EquivalenceSection,
+    section_of(equivalence),
     MethodSection,
     EnvironmentSection,
     GlossarySection,

@@ -6,12 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from suite.answers.answer import ASKED, Answer, Asked, Function
+from suite.answers.show import Part, parts, rows_of, titles
 from suite.protocol import Protocol
+from suite.report.sections.labels import comparison_anchor
 from suite.report.sections.mkl_note import MklNote
 from suite.report.sections.timed.headlines import Headline
 from suite.report.tables import Table, Value
 from suite.results import Results
 from suite.results.analysis import Analysis
+from suite.results.frame import Frame
+from suite.results.names import question_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,7 @@ class Context:
     analysis: Analysis
     names: Mapping[str, str]
     headlines: Sequence[Headline]
+    frame: Frame
 
     @property
     def protocol(self) -> Protocol:
@@ -141,3 +147,90 @@ class Section:
     def data(self) -> list[Any]:
         """Returns its value in JSON, the list under `key`."""
         return []
+
+
+class AnswerSection(Section):
+    """A section whose sentence and table are those of suite/answers: a file there has all that is particular to it."""
+
+    asked: ClassVar[Asked]
+
+    def __init__(self, context: Context, found: Answer) -> None:
+        self.found = found
+        self.baseline = context.analysis.baseline
+        self.anchors = {comparison.name: comparison_anchor(comparison) for comparison in context.analysis.comparisons}
+
+    @classmethod
+    def of(cls, context: Context) -> Self | None:
+        """Returns the section; None if the set has nothing to show there."""
+        found = cls.asked.function(context.frame)
+        return cls(context, found) if found else None
+
+    @classmethod
+    def names(cls, analysis: Analysis) -> Mapping[str, str]:
+        heads = {row["comparison_id"]: row for row in analysis.counted if row["purpose"] == cls.asked.purpose}
+        return question_names([*heads.values()])
+
+    @property
+    def heading(self) -> str:
+        return self.asked.heading.format(baseline=self.baseline)
+
+    @property
+    def answer(self) -> str:
+        return self.found.sentence
+
+    @property
+    def template(self) -> str:
+        return "sections/answer.html.j2"
+
+    @property
+    def about(self) -> str:
+        """What the page says above the table."""
+        return self.asked.about
+
+    @property
+    def parts(self) -> list[Part]:
+        """The table as it is shown."""
+        return self.parts_of(self.found)
+
+    def parts_of(self, found: Answer) -> list[Part]:
+        """The table of this answer over some baseline."""
+        return parts(found.table, self.asked.parts, self.asked.across)
+
+    def answers(self) -> Sequence[AnswerLine]:
+        return [
+            AnswerLine(question, self.target, f"{question}: {sentence}", sentence)
+            for question, sentence in self.found.by_question.items()
+        ]
+
+    def tables(self) -> Sequence[Table]:
+        shown = parts(self.found.table, across=self.asked.across) if self.asked.across else self.parts
+        return [
+            Table(
+                part.title or self.heading,
+                titles(part.heads),
+                [*rows_of(part)],
+                titles(head for head in part.heads if head.is_number),
+            )
+            for part in shown
+        ]
+
+    def console(self) -> Sequence[Table]:
+        return () if self.asked.only_on_page or not self.found.on_console else self.tables()
+
+    def data(self) -> list[Any]:
+        return self.found.table.to_dicts()
+
+
+def section_of(function: Function) -> type[AnswerSection]:
+    """Returns the section of an answer."""
+    asked = ASKED[function.__name__]
+    words = {
+        "asked": asked,
+        "name": asked.name,
+        "nav": asked.nav,
+        "key": asked.name,
+        "terms": asked.terms,
+        "topic": asked.topic,
+        "grows": asked.grows,
+    }
+    return type(f"{asked.name.title()}Section", (AnswerSection,), words)

@@ -16,6 +16,7 @@ from itertools import permutations
 from suite.results.stack_figures import StackFigures
 
 DECIDED = ("faster", "slower")  # verdicts on steady times that say whose total is less in the long run
+MATTERS = 1_000  # steady steps: a first run that takes longer than so many of them has a sentence of its own
 MANY = 10**9  # steps: totals that cross later than this are parallel
 
 
@@ -90,6 +91,11 @@ def course_of(ours: Calls, theirs: Calls) -> tuple[Course, int | None]:
     if behind_from is None or behind_from == 1:
         return Course.BEHIND, None
     return Course.OVERTAKEN, behind_from - 1
+
+
+def is_long(calls: Calls) -> bool:
+    """Whether the first run takes at least as long as `MATTERS` of the stack's steady steps."""
+    return calls.first >= MATTERS * calls.steady
 
 
 def pays_off(ours: Calls, theirs: Calls) -> int | None:

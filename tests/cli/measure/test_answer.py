@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from suite import results
+from suite.answers.summary import summary
 from suite.cli.terminal.output import print_tables
-from suite.report.sections.section import Context
 from suite.report.sections.timed.comparison_tables import console_table, speedup_cell
 from suite.report.sections.timed.comparisons import stack_json
 from suite.report.sections.timed.headlines import headlines
-from suite.report.sections.timed.summary import SummarySection, summary_json
 from suite.results.analysis import Analysis, analyse
+from suite.results.frame import Frame
 from suite.results.store.rows import Row
 from tests.plan_files import plan_file
 from tests.results.rows import rows_of
@@ -105,19 +105,15 @@ def test_more_than_two_stacks_in_two_modes_have_one_sentence() -> None:
     assert "typical" not in answer.text
 
 
-def test_the_summary_ranks_by_the_common_questions(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_summary_ranks_by_the_common_questions() -> None:
     rows = rows_of({"numpy": [0.02] * 3, JAX: [0.0099] * 3, "tf_xla": [0.01] * 3})
     rows += rows_of({"numpy": [0.02] * 3, JAX: [0.08] * 3}, pass_="train")
     analysis = analysis_of(rows)
-    section = SummarySection.of(Context(results.Results(Path("set"), None, [], [], {}), analysis, {}, ()))
-    assert section is not None
-    print_tables(section.console())
-    said = capsys.readouterr().out
-    assert "over numpy, 1 of 2 questions common" in said
-    assert said.index(JAX) < said.index("tf_xla")
-    first, last = map(summary_json, analysis.summaries)
+    answer = summary(Frame(results.Results(Path("set"), None, [], [], {}), analysis))
+    assert answer is not None and answer.on_console
+    first, last = (line for line in answer.table.iter_rows(named=True) if line["stack"] != "numpy")
     assert (first["stack"], first["common_questions"], first["own_questions"]) == (JAX, 1, 2)
-    assert first["common"]["value"] > last["common"]["value"] and first["own"]["value"] < last["own"]["value"]
+    assert first["common_mean"] > last["common_mean"] and first["own_mean"] < last["own_mean"]
 
 
 def test_the_sentence_and_its_table_have_one_unit(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 
-from suite.report.figures.axes import LogAxis
-from suite.report.figures.curves import curves
-from suite.report.figures.lines import LABEL_HEIGHT, looks_of
+from suite.answers.figures.axes import LogAxis
+from suite.answers.figures.curves import curves
+from suite.answers.figures.lines import LABEL_HEIGHT, looks_of
 
 
 def test_a_curve_is_drawn_on_both_axes() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suite.report.figures.lines import HEIGHT, LABEL_HEIGHT, ChartPoint, apart, line_chart, looks_of
+from suite.answers.figures.lines import HEIGHT, LABEL_HEIGHT, ChartPoint, apart, line_chart, looks_of
 from suite.stacks.catalog import STACKS
 
 

@@ -62,7 +62,7 @@ def test_every_form_has_every_case_with_the_same_numbers(stored: str) -> None:
         known = row["median_seconds"] == row["median_seconds"]
         assert line["median_seconds"] == (repr(float(row["median_seconds"])) if known else "")
         assert seconds[line["question"], line["stack"]] == (row["median_seconds"] if known else None)
-    assert document["version"] == 1 and document["baseline"] == loaded.baseline
+    assert document["version"] == 2 and document["baseline"] == loaded.baseline
 
 
 def test_hostile_text_stays_text(loaded: results.Results) -> None:

@@ -20,14 +20,13 @@ from suite.report.map.metrics import STEADY
 from suite.report.map.page_map import ANSWERED, map_over, mean_squares
 from suite.report.map.sentence import overall
 from suite.report.page import CASES_MOST, report_of
-from suite.report.sections.timed.break_even import LAST, BreakEvenSection
 from suite.report.sections.timed.comparison_tables import FLOOR_RULE
 from suite.report.sections.timed.comparisons import ComparisonsSection
 from suite.report.sections.timed.headlines import headlines
-from suite.report.sections.timed.summary import SummarySection
 from suite.report.sections.timed.units import column_units
 from tests.browser import NARROW, Tabs, told
 from tests.report import synthetic
+from tests.report.parts import found
 from tests.results.rows import attempt_of, row_of, rows_of
 
 TWO = {"numpy": [0.02, 0.021, 0.0205], "jax_jit": [0.010, 0.0101, 0.0102]}
@@ -100,9 +99,9 @@ def test_an_opened_cell_its_command_headings_and_answers_follow_the_chosen_basel
         )
         analysis = loaded.analysis(base)
         made = report_of(loaded, analysis)
-        summary, comparisons = made.section(SummarySection), made.section(ComparisonsSection)
-        assert summary and comparisons
-        assert out["heading"] == [f"Summary against {base}", summary.answer]
+        comparisons = made.section(ComparisonsSection)
+        assert comparisons
+        assert out["heading"] == [f"Summary against {base}", found(made, "summary").sentence]
         told_answers = [f"{h.before}{h.lowest}{h.rest}" for h in (view.headline for view in comparisons.views)]
         assert out["gists"] == told_answers and out["answers"][: len(told_answers)] == told_answers
         assert all(frames and "slower" not in " ".join(frames) for frames in out["frames"])
@@ -306,20 +305,18 @@ def test_charts_means_and_crossings_are_those_of_the_chosen_baseline(
             out.charts = all(".comparison").map(box => over(box).map(values));
             out.means = over(document.getElementById("summary")).map(values);
             out.rows = all("#summary table").filter(visible).map(table => table.tBodies[0].rows.length);
-            out.crossings = all("#break-even tbody tr").map(row => text([...row.cells].filter(visible).pop()));
-            out.circles = all("#break-even .crossing").filter(visible).length""",
+            out.courses = all("#break_even tbody tr").filter(visible).map(row =>
+              [...row.cells].map(text).find(words => /ahead|baseline|undecided/.test(words)));""",
         )
         report = report_of(loaded, loaded.analysis(base))
-        comparisons, summary, crossings = map(report.section, (ComparisonsSection, SummarySection, BreakEvenSection))
-        assert comparisons and summary and summary.plot and crossings
+        comparisons, summary = report.section(ComparisonsSection), found(report, "summary")
+        assert comparisons
         assert shown["charts"] == [
             [[row.value for row in view.speedups.rows]] if view.speedups else [] for view in comparisons.views
         ]
-        assert shown["means"] == [[row.value for row in summary.plot.rows]]
-        assert shown["rows"] == [len(summary.ranked)]
-        rows = [row for view in crossings.views for row in view.rows]
-        assert shown["crossings"] == [row.words for row in rows]
-        assert shown["circles"] == sum(row.crosses is not None and row.crosses[1] <= LAST for row in rows)
+        assert shown["means"] == [[row.value for row in summary.figures[0].rows]]
+        assert shown["rows"] == [summary.table.height]
+        assert shown["courses"] == [str(course) for course in found(report, "break_even").table["course"]]
 
 
 def test_a_choice_survives_a_reload_and_hides_a_stack_everywhere(tabs: Tabs, html_file: Path) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from suite import results, units
+from suite.answers.figures.axes import LogAxis
 from suite.cli.options import RunOptions
 from suite.plan.planning import make
 from suite.plan.preset import load
-from suite.report.figures.axes import LogAxis
 from suite.report.formats.render import page
 from suite.report.map.panel import COLUMNS_MOST, HIGH, Panel, ends
 from suite.report.map.remedies import HowMade

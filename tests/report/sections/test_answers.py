@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from suite import results
+from suite.answers.sentences import by_number, counted, first_of, listed
 from suite.case import Flag
 from suite.report.formats.export import export
 from suite.report.formats.render import TEMPLATES, term
 from suite.report.page import Report
 from suite.report.sections.registry import SECTIONS
-from suite.report.sections.sentences import by_number, counted, first_of, listed
 from suite.report.sections.whole_set.terms import FLAG_TERMS, term_id, terms
 from tests.report.test_page import Page
 

@@ -17,7 +17,8 @@ from suite.errors import UserError
 from suite.results.store import manifest
 from suite.results.store.rows import Row
 from suite.results.store.schema import to_table
-from tests.results.questions import test_capacity, test_predictions, test_profiles, test_programs
+from tests.answers import test_profiles
+from tests.results.questions import test_capacity, test_predictions, test_programs
 from tests.results.rows import rows_of
 from tools.figures.definitions import Definition
 from tools.figures.markers import Origin

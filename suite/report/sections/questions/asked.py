@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from suite.answers.sentences import listed
 from suite.case import NAME
 from suite.guard.printable import printable
 from suite.report.sections.section import Context, Section
-from suite.report.sections.sentences import listed
 from suite.report.tables import Table
 from suite.results.analysis import Analysis
 

@@ -10,11 +10,11 @@ from statistics import median
 from typing import Any
 
 from suite import units
-from suite.report.figures.axes import LogAxis
-from suite.report.figures.curves import CurveChart, curves, marks
+from suite.answers.figures.axes import LogAxis
+from suite.answers.figures.curves import CurveChart, curves, marks
+from suite.answers.sentences import capital, counted, listed
 from suite.report.sections.labels import link_target, subtitle
 from suite.report.sections.section import Context, Section
-from suite.report.sections.sentences import capital, counted, listed
 from suite.report.tables import Table, Value
 from suite.results.analysis import Analysis
 from suite.results.questions.behaviour import Aspect, Behaviour, Figure, ProbeAnswer

@@ -7,16 +7,17 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from suite import units
+from suite.answers.figures.axes import LinearAxis
+from suite.answers.figures.bars import KINDS, MEMORY, Bars, bars
+from suite.answers.figures.curves import CurveChart, curves, from_top, marks
+from suite.answers.sentences import counted, first_of
 from suite.case import Outcome
-from suite.report.figures.axes import LinearAxis
-from suite.report.figures.bars import KINDS, MEMORY, Bars, bars
-from suite.report.figures.curves import CurveChart, curves, from_top, marks
-from suite.report.sections.labels import link_target, outcome_words, subtitle
+from suite.report.sections.labels import link_target, subtitle
 from suite.report.sections.questions.frontier import Frontier, answer, frontier, search_ended
 from suite.report.sections.section import AnswerLine, Context, QuestionView, Section, answer_lines
-from suite.report.sections.sentences import counted, first_of
 from suite.report.tables import Table, Value
 from suite.results.analysis import Analysis
+from suite.results.outcomes import outcome_words
 from suite.results.questions.capacity import MemoryQuestion, StackCapacity
 from suite.results.questions.memory_parts import parts
 from suite.results.store.rows import Row

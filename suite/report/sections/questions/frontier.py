@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from suite import units
 from suite.case import Case
-from suite.report.sections.labels import WORDS
+from suite.results.outcomes import WORDS
 from suite.results.questions.bracket import is_most
 from suite.results.questions.capacity import MemoryQuestion, StackCapacity
 from suite.results.questions.curves import SIZE_MAX

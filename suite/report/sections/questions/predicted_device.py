@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from suite import units
 from suite.predict.answer import Prediction
 from suite.predict.devices import devices
-from suite.report.sections.labels import link_target, outcome_words
+from suite.report.sections.labels import link_target
 from suite.report.sections.questions.frontier import none_larger
+from suite.results.outcomes import outcome_words
 from suite.results.questions.predictions import (
     FITS,
     OUT,

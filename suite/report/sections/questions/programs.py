@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from suite.answers.sentences import first_of
 from suite.ir.findings import StackPrograms
 from suite.report.sections.labels import link_target, subtitle
 from suite.report.sections.questions.program_counts import Counts, generated, operations, regions, step_counts
 from suite.report.sections.section import AnswerLine, Context, QuestionView, Section, answer_lines
-from suite.report.sections.sentences import first_of
 from suite.report.tables import Table
 from suite.results.analysis import Analysis
 from suite.results.questions.programs import ProgramPair, ProgramQuestion

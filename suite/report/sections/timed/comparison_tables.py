@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from suite import units
+from suite.answers.sentences import capital, listed
 from suite.case import Outcome
-from suite.report.sections.labels import outcome_text
-from suite.report.sections.sentences import capital, listed
 from suite.report.sections.timed.headlines import standing_in
 from suite.report.sections.timed.units import column_units
 from suite.report.tables import Table
 from suite.results.analysis import Comparison
+from suite.results.outcomes import outcome_text
 from suite.results.speedup.verdicts import ALONE
 from suite.results.stack_figures import StackFigures
 

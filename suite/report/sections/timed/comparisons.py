@@ -12,21 +12,22 @@ from itertools import pairwise
 from typing import Any
 
 from suite import units
-from suite.report.figures.axes import Plot
-from suite.report.figures.bars import KINDS, MEMORY, Bars, bars
-from suite.report.figures.plots import comparison_plots, speedup_plot
+from suite.answers.figures.axes import Plot
+from suite.answers.figures.bars import KINDS, MEMORY, Bars, bars
+from suite.answers.figures.plots import comparison_plots, speedup_plot
+from suite.answers.sentences import counted, listed
 from suite.report.map.remedies import HowMade
-from suite.report.sections.labels import compared_stacks, comparison_anchor, subtitle
+from suite.report.sections.labels import comparison_anchor, subtitle
 from suite.report.sections.mkl_note import MklNote, mkl_note
 from suite.report.sections.section import AnswerLine, Context, Section
-from suite.report.sections.sentences import counted, listed
-from suite.report.sections.timed.break_even import totals_anchor
 from suite.report.sections.timed.comparison_tables import console_table, speedup_table
 from suite.report.sections.timed.headlines import Headline
 from suite.report.sections.timed.units import Units, column_units
 from suite.report.tables import Table, Value
 from suite.results.analysis import Analysis, Comparison
+from suite.results.cases.break_even import Calls
 from suite.results.questions.sweeps import sweeps
+from suite.results.ranking import compared_stacks
 from suite.results.stack_columns import ColumnPlace, StackColumn, ratio_json, shown_columns, values_in
 from suite.results.stack_figures import StackFigures
 from suite.stats import Estimate
@@ -74,7 +75,8 @@ class ComparisonView:
     @property
     def total_times(self) -> str:
         """Returns the anchor of its total times over steps; empty if fewer than two stacks have them."""
-        return totals_anchor(self.comparison)
+        known = sum(Calls.of(stack) is not None for stack in self.comparison.stacks)
+        return f"break_even-{comparison_anchor(self.comparison)}" if known > 1 else ""
 
     @property
     def subtitle(self) -> str:

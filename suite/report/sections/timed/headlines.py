@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from suite import units
-from suite.report.sections.labels import outcome_text
 from suite.report.sections.timed.units import column_units
 from suite.results.analysis import Analysis, Comparison
-from suite.results.cases.break_even import Calls, least
+from suite.results.cases.break_even import Calls, is_long, least
+from suite.results.outcomes import outcome_text
 from suite.results.speedup.fastest import pair_shares, rivals
 from suite.results.speedup.verdicts import ALONE, Speedup
 from suite.results.stack_figures import StackFigures
 
-MATTERS = 1_000  # steady steps: a first run that takes longer than so many of them has a sentence of its own
 MOST_DETAILED = 2  # stacks in two modes that have a sentence each
 MODES_MOST = 4.0  # times: equal processes of one stack took up to 3.6 times as long as others on a quiet machine
 MOST_RIVALS = 4  # so many rivals are all named; of more, two are named and the others counted
@@ -190,11 +189,6 @@ def first_run(fastest: StackFigures, counting: Sequence[StackFigures], unit: uni
     elif since > 1:
         ahead = f"; by the medians it is ahead of {stretches[-2][1]} in total time from step {units.steps(since)} on"
     return f" The first run of {fastest.stack} takes {unit(calls.first)}{ahead}."
-
-
-def is_long(calls: Calls) -> bool:
-    """Returns whether the first run takes at least as long as `MATTERS` of the stack's steady steps."""
-    return calls.first >= MATTERS * calls.steady
 
 
 def modes_text(stack: StackFigures, unit: units.Unit) -> str:

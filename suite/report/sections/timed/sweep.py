@@ -8,12 +8,12 @@ from itertools import groupby
 from typing import Any
 
 from suite import units
-from suite.report.figures.axes import LogAxis
-from suite.report.figures.curves import CurveChart, curves
-from suite.report.figures.totals import round_time
+from suite.answers.figures.axes import LogAxis
+from suite.answers.figures.curves import CurveChart, curves
+from suite.answers.figures.totals import round_time
+from suite.answers.sentences import first_of
 from suite.report.sections.labels import comparison_anchor, link_target
 from suite.report.sections.section import Context, Section
-from suite.report.sections.sentences import first_of
 from suite.report.sections.timed.comparison_tables import equal_words, heads_over, stack_lines
 from suite.report.tables import Table
 from suite.results.names import dims_words

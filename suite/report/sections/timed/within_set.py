@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from suite import units
+from suite.answers.sentences import by_number, capital
 from suite.report.sections.section import Context, Section
-from suite.report.sections.sentences import by_number, capital
 from suite.report.tables import Table
 from suite.results.stack_columns import estimate_json
 from suite.results.within_set import FieldComparison, FieldSpeedup

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from suite import units
+from suite.answers.sentences import counted, listed
 from suite.machine.description import reached
 from suite.report.noise import BlockRecord, Reading, block_records, exceeded, readings
 from suite.report.sections.section import Context, Section
-from suite.report.sections.sentences import counted, listed
 from suite.report.sections.whole_set.facts import Fact, as_text, facts_of, merged
 from suite.results.store.plan_file import PlanFile
 from suite.results.store.rows import Row

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from suite import units
+from suite.answers.sentences import by_number, counted
 from suite.case import OUTSIDE_BLOCKS, Outcome, Purpose
-from suite.report.sections.labels import WORDS, outcome_words, panel_anchor
+from suite.report.sections.labels import panel_anchor
 from suite.report.sections.section import Context, Section
-from suite.report.sections.sentences import by_number, counted
 from suite.report.tables import Table
 from suite.results.analysis import Comparison
-from suite.results.outcomes import SEVERITY, flag_counts, gravest
+from suite.results.outcomes import SEVERITY, WORDS, flag_counts, gravest, outcome_words
 from suite.results.store.rows import Row, ended
 
 MOST = 12  # lines of a list in Markdown; the others are counted

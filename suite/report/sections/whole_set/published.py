@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from suite import units
+from suite.answers.sentences import counted
 from suite.report.sections.labels import comparison_anchor
 from suite.report.sections.section import Context, Section
-from suite.report.sections.sentences import counted
 from suite.report.tables import Table
 from suite.results.analysis import Comparison
 from suite.results.documents.figures import Document, PublishedTime, documents

@@ -14,24 +14,25 @@ import pytest
 
 import suite.report
 from suite import results, units
+from suite.answers.compiled import between, compiled_pairs
+from suite.answers.show import parts
+from suite.answers.summary import by_own
 from suite.errors import UserError
 from suite.report.formats.render import render
 from suite.report.page import Report, report
-from suite.report.sections.labels import outcome_text
-from suite.report.sections.timed.break_even import BreakEvenSection
 from suite.report.sections.timed.comparisons import ComparisonsSection, order_words
-from suite.report.sections.timed.compiled import CompiledSection, between, compiled_pairs, paid_off
-from suite.report.sections.timed.summary import SummarySection
-from suite.report.sections.timed.transfers import TransfersSection
 from suite.report.sections.whole_set.environment import EnvironmentSection
 from suite.report.sections.whole_set.outcomes import OutcomesSection
 from suite.report.sections.whole_set.reproduce import ReproduceSection
 from suite.results.analysis import Comparison
+from suite.results.cases.break_even import Calls, pays_off
+from suite.results.outcomes import outcome_text
 from suite.results.stack_figures import StackFigures
 from suite.results.store.rows import NOT_RUN, Row, accepted
 from suite.stats import Estimate
 from tests.plan_files import plan_file
 from tests.report import synthetic
+from tests.report.parts import found as found_
 from tests.report.parts import part
 from tests.results.rows import rows_of
 
@@ -99,10 +100,9 @@ def test_clocks_are_compared_inside_a_process(made: Report, loaded: results.Resu
     assert found.copies == pytest.approx(copies)
     assert found.gain == pytest.approx(median(gains))
     assert found.early == pytest.approx(1 - 0.015)  # dispatch is 1.5 % of each synced sample
-    shown = next(
-        t for t in part(made, TransfersSection).rows if (t.comparison, t.figures.stack) == ("gemm forward", "jax_jit")
-    )
-    assert shown.figures is found
+    lines = found_(made, "transfers").table.to_dicts()
+    shown = next(line for line in lines if (line["question"], line["stack"]) == ("gemm forward", "jax_jit"))
+    assert (shown["gain"], shown["early"], shown["fetch_seconds"]) == (found.gain, found.early, found.fetch)
 
 
 def test_a_speedup_pairs_block_with_block(made: Report, loaded: results.Results) -> None:
@@ -139,17 +139,14 @@ def test_wrong_in_one_block_leaves_every_ratio_and_stays_visible(made: Report) -
     assert wrong.outcome == "wrong" and not wrong.counts and wrong.speedup is None
     assert comparison(made, "selu forward").stacks[-1] is wrong
     assert wrong.relative_error == pytest.approx(3.1e-2)
-    inductor = next(s for s in part(made, SummarySection).ranked if s.stack == "torch_inductor")
+    inductor = next(s for s in made.analysis.summaries if s.stack == "torch_inductor")
     assert (inductor.n_ok, inductor.n) == (2, 3)
     assert inductor.least and inductor.greatest
     assert comparison(made, "selu forward").id not in (inductor.least.comparison_id, inductor.greatest.comparison_id)
     assert any("torch_inductor in selu forward" in notice for notice in made.notices)
-    pair = next(
-        p
-        for p in part(made, CompiledSection).rows
-        if (p.comparison, p.compiled_stack) == ("selu forward", "torch_inductor")
-    )
-    assert pair.speedup is None and pair.outcome == "wrong" and pair.steps is None
+    pairs = found_(made, "compiled").table.to_dicts()
+    pair = next(p for p in pairs if (p["question"], p["compiled"]) == ("selu forward", "torch_inductor"))
+    assert (pair["speedup"], pair["ended"], pair["pays_off_after_steps"]) == (None, "wrong result", None)
 
 
 def test_a_stack_that_failed_in_one_block_is_compared_in_the_others_and_says_so(made: Report) -> None:
@@ -199,25 +196,25 @@ def test_every_row_that_is_not_ok_has_its_reason(made: Report, loaded: results.R
 def test_geometric_mean_over_the_comparisons_that_count(made: Report) -> None:
     of_stack = [r for c in comparisons_of(made) for r in c.stacks if r.stack == "jax_jit"]
     ratios = [r.speedup.ratio.value for r in of_stack if r.speedup]
-    found = next(s for s in part(made, SummarySection).ranked if s.stack == "jax_jit")
+    found = next(s for s in made.analysis.summaries if s.stack == "jax_jit")
     assert found.ratio is not None and found.ratio.value == pytest.approx(geometric_mean(ratios))
     assert found.least and found.greatest
     extremes = found.least.ratio.value, found.greatest.ratio.value
     assert (found.n_ok, found.n, *extremes) == (3, 3, min(ratios), max(ratios))
-    base = next(s for s in part(made, SummarySection).ranked if s.stack == "torch_eager")
-    assert (base.n_ok, base.ratio) == (3, Estimate(1.0))
+    base = next(s for s in found_(made, "summary").table.to_dicts() if s["stack"] == "torch_eager")
+    assert (base["own_questions"], base["own_mean"], base["own_mean_low"]) == (3, 1.0, None)
 
 
 def test_eager_pairs_come_from_the_catalogue_and_leave_numpy_out(made: Report) -> None:
     found = compiled_pairs(["numpy", "jax_eager", "jax_jit@nightly", "tf_graph", "torch_eager", "torchax_jit"])
     assert found == {"jax_jit@nightly": "jax_eager", "torchax_jit": "torch_eager"}
-    assert not any("numpy" in (p.eager_stack, p.compiled_stack) for p in part(made, CompiledSection).rows)
-    assert len(part(made, CompiledSection).rows) == 3 * 6
+    pairs = found_(made, "compiled").table
+    assert "numpy" not in {*pairs["eager"], *pairs["compiled"]} and pairs.height == 3 * 6
 
 
 def test_compiling_pays_off_after_the_step_that_catches_up(made: Report) -> None:
     eager, compiled = row(made, "ffn train", "torch_eager"), row(made, "ffn train", "torch_inductor")
-    steps = paid_off(eager, compiled)
+    steps = pays_off(*(calls for calls in (Calls.of(compiled), Calls.of(eager)) if calls))
     assert steps is not None
 
     def spent(r: StackFigures, n: float) -> float:
@@ -226,7 +223,7 @@ def test_compiling_pays_off_after_the_step_that_catches_up(made: Report) -> None
 
     assert spent(compiled, steps) <= spent(eager, steps)
     assert spent(compiled, steps - 1) > spent(eager, steps - 1)
-    assert paid_off(compiled, eager) is None and paid_off(None, eager) is None
+    assert pays_off(*(calls for calls in (Calls.of(eager), Calls.of(compiled)) if calls)) is None
 
 
 def test_noise_floor_is_the_twin_against_itself(made: Report, loaded: results.Results) -> None:
@@ -337,33 +334,34 @@ def test_nothing_is_bold_that_has_no_interval(tmp_path: Path, html_file: Path) -
 def test_the_page_has_geometric_means_over_the_common_comparisons(made: Report) -> None:
     """Only one of three was answered by all: some stack failed on each of the others."""
     answered = [{r.stack for r in c.stacks if r.speedup} for c in comparisons_of(made)]
-    ranked = [s for s in part(made, SummarySection).ranked if s.common and s.stack != "torch_eager"]
-    every = {s.stack for s in part(made, SummarySection).ranked if s.stack != "torch_eager"}
+    ranked = [s for s in made.analysis.summaries if s.common]
+    every = {s.stack for s in made.analysis.summaries}
     shared = [c for c, stacks in zip(comparisons_of(made), answered, strict=True) if stacks >= every]
-    assert {s.n_common for s in part(made, SummarySection).ranked} == {len(shared)} == {1}
+    table = found_(made, "summary").table
+    assert {*table["common_questions"]} == {len(shared)} == {1}
     found = next(s for s in ranked if s.stack == "jax_jit")
     speedup = shared[0].of("jax_jit")
     assert found.common and speedup and speedup.speedup
     assert found.common.value == pytest.approx(speedup.speedup.ratio.value)
-    values = [s.common.value for s in part(made, SummarySection).ranked if s.common]
-    assert values == sorted(values, reverse=True)
+    assert table["common_mean"].drop_nulls().is_sorted(descending=True)
 
 
 def test_what_compiling_pays_off_against_is_named(made: Report) -> None:
-    section = part(made, CompiledSection)
-    paid = {row.compiled_stack: row.eager_stack for row in section.rows if row.steps}
+    answer = found_(made, "compiled")
+    pairs = answer.table.to_dicts()
+    paid = {pair["compiled"]: pair["eager"] for pair in pairs if pair["pays_off_after_steps"]}
     assert paid
-    groups = re.findall(r"over (\w+) ([^;]*?)(?=;|\.$)", section.answer)
+    groups = re.findall(r"over (\w+) ([^;]*?)(?=;|\.$)", answer.sentence)
     named = {compiled: (eager, text) for eager, of in groups for compiled, text in STEPS_OF.findall(of)}
     assert {compiled: eager for compiled, (eager, _) in named.items()} == paid, "all of them, however many"
     partly = 0
     for compiled, (_, text) in named.items():
-        rows = [row for row in section.rows if row.compiled_stack == compiled]
-        steps = [row.steps for row in rows if row.steps is not None]
+        rows = [pair["pays_off_after_steps"] for pair in pairs if pair["compiled"] == compiled]
+        steps = [step for step in rows if step is not None]
         part_of = f" ({len(steps)} of {len(rows)}" if len(steps) < len(rows) else ""
         assert text == f"{between(steps)}{part_of}"
         partly += bool(part_of)
-    assert partly > 1 and section.answer.count(" questions)") == 1
+    assert partly > 1 and answer.sentence.count(" questions)") == 1
 
 
 def test_a_number_of_steps_is_rounded_alike_on_the_map_in_sections_and_in_sentences() -> None:
@@ -372,19 +370,20 @@ def test_a_number_of_steps_is_rounded_alike_on_the_map_in_sections_and_in_senten
     rows = [row | ({"first_seconds": 400.0} if row["stack"] == "jax_jit" else {}) for row in rows_of(times)]
     loaded = results.Results(Path("nowhere"), None, rows, [], {})
     made = report(loaded, "numpy")
-    [view] = part(made, BreakEvenSection).views
-    [line] = [line for line in view.rows if line.calls.stack == "jax_jit"]
-    assert line.crossing and line.crossing.steps and line.crossing.steps > 10_000
-    steps = units.steps(line.crossing.steps)
-    assert steps != f"{line.crossing.steps:,}" and steps.endswith("00")
-    assert line.words == f"ahead from step {steps} on"
-    assert view.leaders == f"numpy up to step {steps}, jax_jit from there on", "two rounded steps may be one number"
+    answer = found_(made, "break_even")
+    [line] = [line for line in answer.table.iter_rows(named=True) if line["stack"] == "jax_jit"]
+    assert line["step"] > 10_000 and line["course"] == "ahead from a step on"
+    steps = units.steps(line["step"])
+    assert steps != f"{line['step']:,}" and steps.endswith("00")
+    [part_] = parts(answer.table, "question")
+    assert steps in [cell.text for cell in part_.lines[[cells[0].text for cells in part_.lines].index("jax_jit")]]
+    assert f"numpy up to step {steps}, jax_jit from there on" in answer.sentence, "two rounded steps may be one number"
     overview = made.overview
     assert overview
     [row] = overview.data["maps"]["steps"]["numpy"]["rows"]
     assert f"from step {steps}" in [cell[1] for cell in row]
     assert f"in total time from step {steps} on" in made.headlines[0].rest
-    assert between([line.crossing.steps]) == steps and between([1, 12]) == "1 to 12"
+    assert between([line["step"]]) == steps and between([1, 12]) == "1 to 12"
 
 
 def test_a_time_has_one_unit_in_table_map_panel_and_sentence() -> None:
@@ -419,18 +418,11 @@ def test_an_order_by_medians_that_the_ratios_lack_is_explained(made: Report) -> 
 
 
 def test_summary_says_why_the_means_over_own_comparisons_do_not_rank(made: Report) -> None:
-    section = part(made, SummarySection)
-    first = next(stack for stack in section.ranked if stack.stack != section.baseline and stack.common)
-    last = section.ranked[-1]
-    assert first.ratio and last.ratio and last.stack != section.baseline
-
-    def ranked(value: float) -> SummarySection:
-        better = replace(last, ratio=Estimate(value))
-        return replace(section, ranked=(*section.ranked[:-1], better))
-
-    said = ranked(100.0).by_own
+    baseline, ranked = made.analysis.baseline, [mean for mean in made.analysis.summaries if mean.ratio]
+    first, last = next(mean for mean in ranked if mean.common), ranked[-1]
+    assert first.ratio and last.ratio and last is not first
+    said = by_own([*ranked[:-1], replace(last, ratio=Estimate(100.0))], baseline)
     assert said.startswith(f"By the means over each stack's own comparisons {last.stack} is first (100×, ")
     assert f"; {first.stack} has {units.estimate(first.ratio.value, first.ratio.low, first.ratio.high)}, " in said
-    others = [s.ratio.value for s in section.ranked if s.ratio and s is not first]
-    alone = replace(section, ranked=(replace(first, ratio=Estimate(2 * max(others))), *section.ranked))
-    assert alone.by_own == ""
+    others = [mean.ratio.value for mean in ranked if mean.ratio and mean is not first]
+    assert by_own([replace(first, ratio=Estimate(2 * max(others))), *ranked], baseline) == ""

@@ -1,0 +1,1 @@
+"""What the report answers, a file each: a sentence and a table (answer.py), whose columns are in columns.py."""

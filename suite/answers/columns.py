@@ -1,0 +1,126 @@
+"""All columns of answers: how they are called, and how their values are written. Their names are those in JSON and in a
+notebook's frame.
+
+A column `x` with `x_low` and `x_high` beside it has an interval. Times are in seconds, sizes in bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from suite import units
+from suite.units import Unit
+
+UnitOf = Callable[[Iterable[float | None]], Unit]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's title with its small print. Numbers have a `unit`, the same for all columns `with_` the same word in a
+    table, or a way to `write` them."""
+
+    title: str
+    note: str = ""
+    unit: UnitOf | None = None
+    with_: str = ""
+    write: Callable[[Any], str] | None = None
+    tags: str = ""  # its values are shown as tags: verdicts, or outcomes
+    words: str = "{}"  # how a value reads without its column's head
+
+    @property
+    def is_number(self) -> bool:
+        return self.unit is not None or self.write is not None
+
+
+def seconds(title: str, note: str = "", with_: str = "") -> Column:
+    return Column(title, note, units.time_unit, with_)
+
+
+def size(title: str, note: str = "") -> Column:
+    return Column(title, note, units.byte_unit)
+
+
+def count(title: str, note: str = "") -> Column:
+    return Column(title, note, write=units.short)
+
+
+def flop(values: Iterable[float | None]) -> Unit:
+    """The unit of operations a second."""
+    return units.rate_unit(values, "FLOP")
+
+
+COLUMNS = {
+    "question": Column("Question"),
+    "stack": Column("Stack"),
+    "ended": Column("Ended"),
+    "outcome": Column("Result", tags="outcome"),
+    "reason": Column("Reason"),
+    "verdict": Column("Verdict", tags="verdict"),
+    "speedup": Column("Speedup", write=units.ratio),
+    # One step
+    "first_seconds": seconds("First run"),
+    "second_seconds": seconds("Second run"),
+    "average_seconds": seconds("Average", "steady state", with_="step"),
+    "median_seconds": seconds("Median", with_="step"),
+    "dispatch_seconds": seconds("Dispatch", with_="step"),
+    "synced_seconds": seconds("Synced", with_="step"),
+    "pipelined_seconds": seconds("Pipelined", with_="step"),
+    "fetch_seconds": seconds("Fetch", with_="step"),
+    "early": Column("Still to compute when the call returns", "share of the synced time", write=units.percent),
+    "gain": Column("Pipelining gains", "synced / pipelined", write=units.ratio),
+    "copy_seconds": seconds("Copy to host adds"),
+    "page_faults": count("Page faults", "a step"),
+    # Eager and compiled
+    "eager": Column("Eager"),
+    "compiled": Column("Compiled"),
+    "eager_median_seconds": seconds("Eager", "median", with_="step"),
+    "compiled_median_seconds": seconds("Compiled", "median", with_="step"),
+    "eager_first_seconds": seconds("Eager", "first run", with_="first"),
+    "compiled_first_seconds": seconds("Compiled", "first run", with_="first"),
+    "pays_off_after_steps": count("Pays off after", "steps"),
+    # Means and totals
+    "common_mean": Column("Mean", "of common ones", write=units.ratio),
+    "own_mean": Column("Mean", "of its own", write=units.ratio),
+    "common_questions": count("Common"),
+    "own_questions": count("Its own"),
+    "asked_questions": count("Planned"),
+    "least": Column("Lowest", write=units.ratio),
+    "least_on": Column("on"),
+    "greatest": Column("Highest", write=units.ratio),
+    "greatest_on": Column("on"),
+    **{
+        f"total_{steps}_seconds": seconds(f"{steps:,} step{'s' * (steps > 1)}") for steps in (1, 10, 100, 1_000, 10_000)
+    },
+    "course": Column("Against the baseline"),
+    "step": Column("Step", write=units.steps),
+    "why": Column("Why undecided"),
+    # Equivalence
+    "relative_error": Column("Worst error", "relative", write=units.magnitude),
+    "precision_observed": Column("Precision observed"),
+    # Roofline
+    "flops_per_second": Column("Reached", unit=flop),
+    "efficiency": Column("Share of the limit", write=units.percent),
+    "flops_per_byte": count("FLOP a byte"),
+    "bound": Column("Limited by"),
+    # Memory and time by parts
+    "recorded_by": Column("Source"),
+    "held_bytes": size("All tensors"),
+    "bytes": size("Bytes"),
+    "category": Column("Category"),
+    "operation": Column("Operation"),
+    "tensor": Column("Tensor"),
+    "categories": Column("By category"),
+    "largest": Column("The largest"),
+    "longest": Column("The longest"),
+    "step_seconds": seconds("Step", with_="step"),
+    "profiled_seconds": seconds("Profiled", with_="step"),
+    "cost": Column("Profiler's cost", write=units.percent),
+    "seconds": seconds("Time"),
+    "kernels": Column("Kernels"),
+    "share": Column("Share", write=units.percent),
+    "unknown_seconds": seconds("Of no known operation", with_="step"),
+    "peak_bytes": size("Peak memory"),
+    "ended_bytes": Column("Ended", unit=units.byte_unit, words="{} ended"),
+}

@@ -1,0 +1,105 @@
+"""Where the time of a step goes, by categories, and what the profiler itself costs."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+
+from suite import units
+from suite.answers.answer import Answer, answer
+from suite.answers.figures.bars import TIME, bars
+from suite.answers.sentences import first_of
+from suite.case import Outcome, Purpose
+from suite.ir.timeline import Category, Profile
+from suite.results.frame import Frame
+
+ENOUGH = 0.9  # share of a step that must be attributed to operations; below it the page says how much is missing
+KINDS = {f"k{number}": name for number, name in enumerate(Category)}
+
+
+@answer(
+    "Time",
+    heading="Where the time goes",
+    terms=("profiler", "kernels"),
+    parts="question",
+    topic="where the time goes",
+    purpose=Purpose.PROFILE,
+)
+def profiles(frame: Frame) -> Answer | None:
+    """Each framework's own profiler recorded a few steps, in processes whose times aren't compared. The table has the
+    time of a step without the profiler and with it. Fused operations have one category, the first that applies: matrix
+    product, in-place optimizer update, norm, elementwise. A norm's backward pass may count as elementwise. Time in
+    which several operations run at once is divided among them; *host overhead* is time in which no operation ran."""
+    profiled = frame.processes.filter(pl.col("purpose") == Purpose.PROFILE)
+    if profiled.is_empty():
+        return None
+    known = [
+        (line["question"], line["stack"], Profile.from_json(json.loads(line["profile"])))
+        for line in profiled.iter_rows(named=True)
+        if line["profile"]
+    ]
+    known.sort(key=lambda each: (each[0], each[2].plain_seconds))
+    said = {
+        question: sentence
+        for question in profiled["question"].unique().sort()
+        if (sentence := of_question([(stack, profile) for of, stack, profile in known if of == question]))
+    }
+    without = profiled.filter(pl.col("outcome") != Outcome.OK).sort("question", "stack")
+    first = first_of([f"{question}: {sentence}" for question, sentence in said.items()], "question")
+    return Answer(
+        first or "No stack's profile is known.",
+        pl.DataFrame([line(*each, frame.kernels.get(each[:2], "")) for each in known], infer_schema_length=None),
+        figures=[bars_of(question, known) for question in said],
+        also=[
+            f"{each['stack']} on {each['question']}: {each['reason'] or each['outcome']}"
+            for each in without.iter_rows(named=True)
+        ],
+        by_question=said,
+    )
+
+
+def of_question(stacks: list[tuple[str, Profile]]) -> str:
+    """Returns a sentence on the category that takes the largest part of each stack's step; empty without a profile."""
+    largest = [
+        (seconds / profile.seconds, category, stack)
+        for stack, profile in stacks
+        for category, seconds in [max(profile.categories.items(), key=lambda item: item[1])]
+    ]
+    lead = "Most" if all(share > 0.5 for share, _, _ in largest) else "The largest part"
+    if len(largest) > 1 and len({category for _, category, _ in largest}) == 1:
+        (least, category, low), (greatest, _, high) = min(largest), max(largest)
+        ends = f"{units.percent(least)} ({low}) to {units.percent(greatest)} ({high})"
+        return f"{lead} of a step, on every stack: {category}, {ends}."
+    parts = ", ".join(f"{stack} {units.percent(share)} {category}" for share, category, stack in largest)
+    return f"{lead} of a step: {parts}." if parts else ""
+
+
+def line(question: str, stack: str, profile: Profile, kernels: str) -> dict[str, object]:
+    """Returns one stack's line."""
+    order = sorted(profile.categories.items(), key=lambda item: -item[1])
+    is_known = profile.attributed >= ENOUGH
+    return {
+        "question": question,
+        "stack": stack,
+        "step_seconds": profile.plain_seconds,
+        "profiled_seconds": profile.seconds,
+        "cost": profile.seconds / profile.plain_seconds - 1,
+        "categories": [{"category": name, "share": seconds / profile.seconds} for name, seconds in order],
+        "unknown_seconds": None if is_known else profile.categories.get(Category.UNATTRIBUTED, 0.0),
+        "kernels": kernels,
+        "longest": [
+            {"operation": name, "category": category, "seconds": seconds} for category, name, seconds in profile.largest
+        ],
+        "recorded_by": profile.told_by,
+    }
+
+
+def bars_of(question: str, known: list[tuple[str, str, Profile]]) -> object:
+    """Returns the bars of one question: a step of each stack by category."""
+    split = [
+        (stack, tuple((key, profile.categories[name]) for key, name in KINDS.items() if name in profile.categories))
+        for of, stack, profile in known
+        if of == question
+    ]
+    return bars(f"profiles-{question}-bars", f"Time of a profiled step of {question}, by category", split, KINDS, TIME)

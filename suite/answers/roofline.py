@@ -1,0 +1,66 @@
+"""What each case reached of the machine's measured limit."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from suite import units
+from suite.answers.answer import Answer, answer
+from suite.answers.figures.roofline import chart
+from suite.answers.sentences import counted, not_shown
+from suite.case import Purpose
+from suite.results.frame import Frame
+
+ARITHMETIC, MEMORY = "arithmetic", "memory"
+
+
+@answer("Roofline", heading="Against the machine's limit", terms=("roofline", "efficiency"), only_on_page=True)
+def roofline(frame: Frame) -> Answer | None:
+    """Each circle is a case: across, the operations that its step does for each byte that it must move; up, the
+    operations per second that it reached. A roof is what this machine was measured to reach: it rises where memory
+    bandwidth is the limit, and is flat where arithmetic is. A circle may lie above the roof of memory if its data stay
+    in caches."""
+    roof = frame.roofline
+    if roof is None or not roof.levels:
+        return None
+    work = (
+        frame.processes.filter(
+            (pl.col("purpose") == Purpose.TIMED) & (pl.col("flops") > 0) & (pl.col("bytes_floor") > 0)
+        )
+        .group_by("question", maintain_order=True)
+        .agg(pl.col("flops", "bytes_floor", "precision").first())
+        .filter(pl.col("precision").is_in([*roof.flops_per_second]))
+    )
+    if work.is_empty():
+        return None
+    moving = pl.col("bytes_floor").map_elements(roof.moving_seconds, return_dtype=pl.Float64)
+    computing = pl.col("flops") / pl.col("precision").replace_strict(
+        dict(roof.flops_per_second), return_dtype=pl.Float64
+    )
+    table = (
+        frame.stacks.filter(pl.col("counts") & pl.col("efficiency").is_not_null())
+        .join(work, on="question", maintain_order="left")
+        .select(
+            "question",
+            "stack",
+            (pl.col("flops") / pl.col("median_seconds")).alias("flops_per_second"),
+            "efficiency",
+            (pl.col("flops") / pl.col("bytes_floor")).alias("flops_per_byte"),
+            pl.when(moving > computing).then(pl.lit(MEMORY)).otherwise(pl.lit(ARITHMETIC)).alias("bound"),
+        )
+    )
+    if table.is_empty():
+        return None
+    asked = frame.stacks.filter(pl.col("question").is_in(table["question"].to_list()))
+    return Answer(sentence(table), table, figures=[chart(table, roof)], also=not_shown(asked, table))
+
+
+def sentence(table: pl.DataFrame) -> str:
+    """Returns which case comes nearest to the limit, which stays farthest from it, and how many memory limits."""
+    ranked = table.sort("efficiency", maintain_order=True)
+    worst, best = ranked.row(0, named=True), ranked.row(-1, named=True)
+    by_memory = table.filter(pl.col("bound") == MEMORY)["question"].n_unique()
+    near = f"{best['stack']} reaches {units.percent(best['efficiency'])} of the machine's limit on {best['question']}"
+    far = f"{worst['stack']} {units.percent(worst['efficiency'])} on {worst['question']}"
+    of = counted(table["question"].n_unique(), "comparison")
+    return f"{near}, {far}; memory limits {by_memory} of {of}."

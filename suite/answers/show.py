@@ -1,0 +1,175 @@
+"""Writes an answer's table for people: each column with one unit in a part, where a part is one question."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from suite import units
+from suite.answers.columns import COLUMNS, Column
+from suite.units import UNKNOWN, Unit
+
+ENDS = ("_low", "_high")
+PLAIN = {"unsupported", "not run", "not planned"}  # outcomes that are no failure
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value in words; `raw` is what a table is sorted by, `tag` the class of a tag, `nested` a table inside."""
+
+    text: str
+    raw: str = ""
+    tag: str = ""
+    nested: Part | None = None
+
+
+@dataclass(frozen=True)
+class Head:
+    """A column's title, small print, and whether it has numbers, or the intervals of numbers."""
+
+    title: str
+    note: str
+    is_number: bool
+    is_interval: bool = False
+
+
+@dataclass(frozen=True)
+class Part:
+    """One table in words."""
+
+    title: str
+    heads: Sequence[Head]
+    lines: Sequence[Sequence[Cell]]
+
+
+def parts(table: pl.DataFrame, by: str = "", across: str = "") -> list[Part]:
+    """Returns the table as it is shown: one part for each value of the column `by`. The values of `across` stand side
+    by side, each with its first other column."""
+    if table.is_empty():
+        return []
+    if across:
+        return [pivoted(table, across)]
+    if not by:
+        return [part("", table)]
+    return [part(str(key), group.drop(by)) for (key,), group in table.group_by(by, maintain_order=True)]
+
+
+def part(title: str, table: pl.DataFrame) -> Part:
+    """Returns one part. A unit stands in a column's head if one question asks for all of it, else in each cell."""
+    names = [name for name in table.columns if not name.endswith(ENDS) and not is_empty(table[name])]
+    questions = table["question"].to_list() if "question" in table.columns else [""] * table.height
+    is_one = len(set(questions)) < 2
+    chosen = [
+        chosen_units(table.filter(pl.Series(questions) == question), names) for question in dict.fromkeys(questions)
+    ]
+    by_question = dict(zip(dict.fromkeys(questions), chosen, strict=True))
+    heads, columns = [], []
+    for name in names:
+        column = COLUMNS[name]
+        units_ = [by_question[question].get(name) for question in questions]
+        note = " ".join(filter(None, [column.note, units_[0].name if is_one and units_ and units_[0] else ""]))
+        heads.append(Head(column.title, note, column.is_number))
+        values = table[name].to_list()
+        columns.append([cell(column, value, unit, bare=is_one) for value, unit in zip(values, units_, strict=True)])
+        if f"{name}_low" in table.columns:
+            heads.append(Head("Interval", note if column.unit else "", is_number=False, is_interval=True))
+            lows, highs = (table[f"{name}{end}"].to_list() for end in ENDS)
+            columns.append([Cell(units.interval(*of)) for of in zip(lows, highs, units_, strict=True)])
+    return Part(title, heads, list(zip(*columns, strict=True)))
+
+
+def is_empty(values: pl.Series) -> bool:
+    """Whether a column has nothing to show."""
+    return all(value in (None, "") or (isinstance(value, list) and not value) for value in values.to_list())
+
+
+def chosen_units(table: pl.DataFrame, names: Sequence[str]) -> dict[str, Unit]:
+    """Returns {column: its unit}; columns with the same `with_` share one."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        if COLUMNS[name].unit:
+            groups.setdefault(COLUMNS[name].with_ or name, []).append(name)
+    found: dict[str, Unit] = {}
+    for group in groups.values():
+        unit_of = COLUMNS[group[0]].unit
+        assert unit_of is not None
+        unit = unit_of([value for name in group for value in table[name].to_list()])
+        found |= dict.fromkeys(group, unit)
+    return found
+
+
+def cell(column: Column, value: Any, unit: Unit | None, *, bare: bool) -> Cell:
+    """Returns one value in words; `bare` leaves out the unit that its column's head names."""
+    if isinstance(value, list):
+        return nested(value)
+    if value is None or value == "":
+        return Cell(UNKNOWN if column.is_number else "")
+    if unit:
+        return Cell(unit.show(value) if bare else unit(value), raw(value))
+    if column.write:
+        return Cell(column.write(value), raw(value))
+    return Cell(str(value), tag=tag(column.tags, str(value)))
+
+
+def nested(values: Sequence[Any]) -> Cell:
+    """Returns a list inside a cell: names in words, or a table to unfold."""
+    if values and isinstance(values[0], dict):
+        inside = part("", pl.DataFrame(values))
+        return Cell("; ".join(" ".join(cell.text for cell in line) for line in inside.lines), nested=inside)
+    return Cell(", ".join(map(str, values)))
+
+
+def raw(value: float | None) -> str:
+    """Returns a number by which a script sorts; empty if unknown."""
+    return f"{value:.9g}" if isinstance(value, float | int) and math.isfinite(value) else ""
+
+
+def tag(kind: str, word: str) -> str:
+    """Returns the class of a tag."""
+    if kind == "verdict":
+        return word if word in ("faster", "slower") else "even"
+    return ("ok" if word == "ok" else "plain" if word in PLAIN else "bad") if kind else ""
+
+
+def pivoted(table: pl.DataFrame, across: str) -> Part:
+    """Returns questions down and the values of a column across, each with its own unit."""
+    first, value = (name for name in table.columns[:3] if name != across)
+    small = table.columns[3:]
+    columns = table[across].unique(maintain_order=True).to_list()
+    heads = [Head(COLUMNS[first].title, "", is_number=False), *(Head(name, "", is_number=True) for name in columns)]
+    lines = []
+    for (key,), group in table.group_by(first, maintain_order=True):
+        by = {row[across]: row for row in group.iter_rows(named=True)}
+        lines.append([Cell(str(key)), *(joined(by.get(name), value, small) for name in columns)])
+    return Part("", heads, lines)
+
+
+def joined(row: dict[str, Any] | None, value: str, small: Sequence[str]) -> Cell:
+    """Returns a cell of several columns, the numbers with their own units."""
+    if row is None:
+        return Cell("not asked")
+    texts = [in_words(COLUMNS[name], row[name]) for name in (value, *small)]
+    return Cell(", ".join(filter(None, texts)) or "peak unknown", raw(row[value]))
+
+
+def in_words(column: Column, value: Any) -> str:
+    """Returns one value with the unit that fits it; empty if unknown."""
+    if value is None or value == "":
+        return ""
+    text = column.unit([value])(value) if column.unit else column.write(value) if column.write else str(value)
+    return column.words.format(text)
+
+
+def rows_of(part: Part) -> Iterator[list[str]]:
+    """Yields the lines as text."""
+    for line in part.lines:
+        yield [cell.text for cell in line]
+
+
+def titles(heads: Iterable[Head]) -> list[str]:
+    """Returns the heads as text, a note in brackets."""
+    return [f"{head.title.lower()} ({head.note})" if head.note else head.title.lower() for head in heads]

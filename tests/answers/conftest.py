@@ -1,0 +1,5 @@
+"""The made-up set of the report's tests."""
+
+from tests.report.conftest import folder, html_file, loaded, made
+
+__all__ = ["folder", "html_file", "loaded", "made"]
