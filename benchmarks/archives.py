@@ -20,16 +20,16 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from suite.archive.fetch import verify
-from suite.archive.publish import publish
-from suite.archive.storage import Storage
 from suite.protocol import Protocol
-from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import Row
-from suite.results.store.schema import to_table
-from tests.archive.s3 import BUCKET, Server
+from suite.sets.archive.fetch import verify
+from suite.sets.archive.publish import publish
+from suite.sets.archive.storage import Storage
+from suite.sets.result_set import ResultSet
+from suite.sets.rows import Row
+from suite.sets.schema import to_table
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, record, row_of
+from tests.sets.s3 import BUCKET, Server
 
 SAMPLES = 200
 

@@ -17,7 +17,7 @@ from statistics import median
 from typing import Any
 
 from suite.errors import UserError
-from suite.results.store.parquet.reader import read_parquet
+from suite.sets.parquet import read_parquet
 
 PREPARATION = ("import", "device", "build", "place")
 

@@ -17,7 +17,7 @@ from statistics import fmean
 from suite import results
 from suite.errors import UserError
 from suite.results.speedup.pairing import Timing, block_timings
-from suite.results.store.rows import Row, counting
+from suite.sets.rows import Row, counting
 
 BOUNDS = (20.0, 60.0, 180.0, 600.0, math.inf)  # seconds between two starts; each bin ends before its bound
 Pair = tuple[float, float]  # seconds between the starts, and ln(t_baseline / t_stack) minus that stack's mean

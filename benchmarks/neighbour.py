@@ -21,7 +21,7 @@ from pathlib import Path
 
 from suite import results
 from suite.results.speedup.verdicts import Speedup
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from suite.units import interval, ratio
 
 STACKWARS = Path(sys.executable).parent / "stackwars"

@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from suite.errors import UserError
-from suite.results.store.parquet.reader import read_parquet
+from suite.sets.parquet import read_parquet
 from suite.workloads.catalog import find
 from suite.workloads.tensors import buffers_of
 

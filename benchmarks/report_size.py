@@ -26,7 +26,7 @@ from benchmarks.cases import attempt_of, case_of
 from suite.case import CUSTOM
 from suite.report.formats.render import page
 from suite.results import Results
-from suite.results.store.rows import Row, empty_row
+from suite.sets.rows import Row, empty_row
 from suite.stacks.catalog import STACKS
 
 SAMPLES, BLOCKS = 200, 2

@@ -14,13 +14,13 @@ from suite.machine import facts
 from suite.plan.planning import Selection, make
 from suite.plan.preset import Preset, Question
 from suite.protocol import Protocol
-from suite.results.store.plan import Plan
-from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import Row
 from suite.run.runner import Runner
 from suite.run.session import Session
 from suite.run.start.engines import Choice
 from suite.run.start.run import Run, describe
+from suite.sets.plan import Plan
+from suite.sets.result_set import ResultSet
+from suite.sets.rows import Row
 from suite.stacks import catalog
 from suite.workloads.catalog import find
 from tests.launch.programs import HUNG_SECONDS

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from suite.protocol import Protocol
-from suite.results.store.plan import Plan
-from suite.results.store.plan_file import PLAN_FIELDS, PlanFile
+from suite.sets.plan import Plan, PlanFile
 
 BARE: dict[str, Any] = {
     "set_id": "a-set",
@@ -20,7 +19,7 @@ BARE: dict[str, Any] = {
 
 def plan_file(**changes: Any) -> PlanFile:
     """A PlanFile of no cases, but for what is given."""
-    asked = {name: changes.pop(name) for name in PLAN_FIELDS if name in changes}
+    asked = {name: changes.pop(name) for name in Plan.__dataclass_fields__ if name in changes}
     plan = Plan(**BARE | asked)
     return PlanFile(
         **{

@@ -10,7 +10,7 @@ import pytest
 from suite import results
 from suite.case import Outcome
 from suite.results.questions.behaviour import ProbeAnswer, behaviours
-from suite.results.store.rows import accepted
+from suite.sets.rows import accepted
 from suite.stacks.catalog import STACKS
 from suite.workloads.catalog import find
 from tests.runs import TOGETHER, Asked, Lanes

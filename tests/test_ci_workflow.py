@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from suite.archive.publish import publish
-from suite.archive.storage import Storage
 from suite.environments import venv
+from suite.sets.archive.publish import publish
+from suite.sets.archive.storage import Storage
 from tests.typed import parsed
 
 ROOT = Path(__file__).parents[1]

@@ -30,13 +30,13 @@ from suite.machine import facts
 from suite.plan import preset
 from suite.plan.planning import Selection, make
 from suite.plan.preset import Question
-from suite.results.store import schema
-from suite.results.store.result_set import ResultSet
 from suite.run.runner import Runner
 from suite.run.session import Session
 from suite.run.start import engines
 from suite.run.start.prepare import prepare
 from suite.run.start.run import Run, describe
+from suite.sets import schema
+from suite.sets.result_set import ResultSet
 from suite.stats import ratio_of
 from suite.workloads import catalog
 from suite.workloads.tensors import generate_all

@@ -14,7 +14,7 @@ import pytest
 from suite import results
 from suite.case import TRACKS
 from suite.results.speedup.verdicts import ratios
-from suite.results.store.result_set import ResultSet
+from suite.sets.result_set import ResultSet
 from suite.stacks import knobs
 from suite.stacks.catalog import STACKS
 from suite.stacks.torch import mkl_path

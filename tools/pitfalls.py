@@ -13,7 +13,6 @@ from pathlib import Path
 from statistics import median
 
 from suite import units
-from suite.archive.naming import named
 from suite.cli.app import run_tool
 from suite.cli.options import LATEST
 from suite.errors import COMMAND, UserError
@@ -21,6 +20,7 @@ from suite.report.formats.render import environment, write
 from suite.report.sections.questions.behaviour import in_words
 from suite.results import Results, load
 from suite.results.questions.behaviour import ProbeAnswer
+from suite.sets.archive.naming import named
 from suite.stacks.catalog import STACKS
 from tools.primer import TITLES, ExampleTime, Published, example_times, published
 

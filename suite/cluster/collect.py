@@ -16,12 +16,11 @@ from suite.errors import COMMAND, UserError
 from suite.guard import plain_files
 from suite.plan import layout
 from suite.plan.shards import Shard, digest
-from suite.results.store import manifest
-from suite.results.store.one_command import sole
-from suite.results.store.parquet.reader import read_parquet
-from suite.results.store.plan_file import PlanFile
-from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import Row
+from suite.sets import manifest
+from suite.sets.files import sole
+from suite.sets.plan import PlanFile
+from suite.sets.result_set import ResultSet
+from suite.sets.rows import Row
 from suite.stacks.catalog import STACKS
 
 # Fields of the plan, and of the plan file, that are equal in all shares of one plan, with their names in words.
@@ -100,7 +99,7 @@ def check_content(store: ResultSet) -> None:
     if store.plan_file.attempts != tuple(layout.attempts(plan)):
         raise UserError(f"{store.folder} can't be collected: its attempts aren't those of its plan.")
     cases = {planned.case.case_id for planned in plan.cases}
-    for row in read_parquet(store.results_path):
+    for row in store.rows():
         belongs = {
             "case": row["case_id"] in cases and row.case.case_id == row["case_id"],
             "set": row["set_id"] == plan.set_id,
@@ -158,7 +157,7 @@ def check_alike(first: ResultSet, other: ResultSet) -> None:
 def input_digests(store: ResultSet) -> dict[str, str]:
     """Returns {file: sha256} of a share's inputs: locks, preset, workloads and changes to the source."""
     listed = manifest.read(store.folder).files
-    return {name: file.digest for name, file in listed.items() if name.startswith("inputs/")}
+    return {name: file.sha256 for name, file in listed.items() if name.startswith("inputs/")}
 
 
 def whole_of(shares: Sequence[ResultSet]) -> PlanFile:
@@ -208,5 +207,6 @@ def put_together(store: ResultSet, shares: Sequence[ResultSet]) -> None:
 
 
 def merged(shares: Iterable[ResultSet]) -> list[Row]:
-    rows = chain.from_iterable(read_parquet(share.results_path) for share in shares)
+    """Returns the rows of all shares, each once."""
+    rows = chain.from_iterable(share.rows() for share in shares)
     return [*{(*row.place, row["retry"]): row for row in rows}.values()]

@@ -13,8 +13,8 @@ from suite.case import Attempt, Outcome
 from suite.plan.durations import attempt_seconds
 from suite.plan.layout import runnable
 from suite.plan.shards import Shard, share
-from suite.results.store.plan import Plan
-from suite.results.store.rows import CASE, Row
+from suite.sets.plan import Plan
+from suite.sets.rows import CASE, Row
 from suite.workloads.catalog import Workload
 
 # A process is estimated from earlier processes of the same kind, on any machine of the target.
@@ -46,7 +46,7 @@ def wall_seconds(rows: Iterable[Row]) -> dict[Kind, float]:
             blocks[row["set_id"], row["block"], row["retry"]].append(row)
     times: dict[Kind, list[float]] = defaultdict(list)
     for block in blocks.values():
-        for row, after in pairwise(sorted(block, key=lambda row: row.integer("order"))):
+        for row, after in pairwise(sorted(block, key=lambda row: row["order"])):
             if after["order"] == row["order"] + 1:  # else a process is missing between them
                 times[kind_of_row(row)].append((after["started_at"] - row["started_at"]).total_seconds())
     return {kind: median(seconds) for kind, seconds in times.items() if median(seconds) > 0}

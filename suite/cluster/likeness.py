@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from suite.machine.facts import PROCESSOR
-from suite.results.store.parquet.reader import read_parquet
-from suite.results.store.result_set import ResultSet
+from suite.sets.result_set import ResultSet
 
 # The facts that are equal on machines of one kind, with their names in words.
 ALIKE = {**PROCESSOR, "cores_online": "cores", "cores_usable": "usable cores", "ram_bytes": "memory"}
@@ -33,5 +32,5 @@ def comparable(name: str, machine: Mapping[str, Any]) -> Any:
 def devices_of(shares: Iterable[ResultSet]) -> set[str]:
     """Returns the names of the accelerators that frameworks reported in the rows of these shares; none for CPUs, which
     frameworks don't report."""
-    rows = (row for store in shares if store.plan_file.target != "cpu" for row in read_parquet(store.results_path))
+    rows = (row for store in shares if store.plan_file.target != "cpu" for row in store.rows())
     return {str(device) for row in rows if (device := row.mapping("environment_facts").get("device"))}

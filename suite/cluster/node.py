@@ -21,13 +21,13 @@ from suite.environments.checkout import git
 from suite.launch.container import sweep
 from suite.machine import devices, facts, noise
 from suite.plan.shards import Shard, share
-from suite.results.store.plan_file import PlanFile
-from suite.results.store.result_set import ResultSet
 from suite.run import ceilings
 from suite.run.session import Session
 from suite.run.start.reopen import recorded
 from suite.run.start.reproduce import run_of, wanting
 from suite.run.start.run import Run, describe, needed, runner, source_change
+from suite.sets.plan import PlanFile
+from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import add as add_stacks
 from suite.workloads.catalog import find
 

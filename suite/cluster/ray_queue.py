@@ -30,7 +30,7 @@ from suite.plan import layout
 from suite.plan.durations import plan_seconds
 from suite.plan.shards import Shard, share, units
 from suite.results.outcomes import INTERRUPTED
-from suite.results.store.result_set import ResultSet
+from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import add as add_stacks
 from suite.workloads.catalog import Workload, find
 

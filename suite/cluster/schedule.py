@@ -11,8 +11,8 @@ from suite.case import Flag
 from suite.environments import venv
 from suite.errors import COMMAND, UserError
 from suite.launch.engine import ROOT
-from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import accepted
+from suite.sets.result_set import ResultSet
+from suite.sets.rows import accepted
 
 SCHEDULERS = ("ray",)
 MISTAKEN, INTERRUPTED = 2, 130  # exit codes of that program, which prints why it failed

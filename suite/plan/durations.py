@@ -9,7 +9,7 @@ from dataclasses import replace
 from suite.case import Attempt, Purpose
 from suite.plan.layout import runnable
 from suite.protocol import Protocol
-from suite.results.store.plan import Plan
+from suite.sets.plan import Plan
 from suite.stacks.catalog import STACKS
 from suite.workloads.catalog import Workload
 

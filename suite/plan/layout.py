@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from suite.case import OUTSIDE_BLOCKS, Attempt, Case, Planned, Purpose
 from suite.plan.memory import in_order
-from suite.results.store.plan import Plan
+from suite.sets.plan import Plan
 from suite.stacks.catalog import STACKS
 
 # Seconds of start-up and compiling of one small case, by the catalogue.

@@ -16,7 +16,7 @@ from suite.plan.frontier import first_size
 from suite.plan.preset import Preset, Question
 from suite.plan.refusals import Absent, uncompiled, unsupported
 from suite.results.questions.bracket import most_allowed
-from suite.results.store.plan import Plan
+from suite.sets.plan import Plan
 from suite.stacks.catalog import STACKS
 from suite.workloads.catalog import Workload
 

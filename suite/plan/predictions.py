@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from suite.case import Case, Planned
 from suite.plan.refusals import unsupported
 from suite.predict.devices import Device
-from suite.results.store.plan import Plan
+from suite.sets.plan import Plan
 from suite.stacks.catalog import STACKS
 from suite.workloads.catalog import Workload
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from suite.case import Case, Planned, Purpose, canonical_json
 from suite.errors import UserError
-from suite.results.store.plan import Plan
+from suite.sets.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

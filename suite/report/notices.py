@@ -14,8 +14,8 @@ from suite.errors import COMMAND
 from suite.report.noise import WIDE_FLOOR, WIDE_INTERVALS, Reading, exceeded
 from suite.report.sections.timed.headlines import standing_in
 from suite.results.analysis import Analysis, Comparison
-from suite.results.store.plan_file import PlanFile
-from suite.results.store.rows import IMPLAUSIBLE
+from suite.sets.plan import PlanFile
+from suite.sets.rows import IMPLAUSIBLE
 from suite.stats import is_doubtful
 
 

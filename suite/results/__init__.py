@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
     from suite.protocol import Protocol
     from suite.results.analysis import Analysis
-    from suite.results.store.plan import Plan
-    from suite.results.store.plan_file import PlanFile
-    from suite.results.store.rows import Row
+    from suite.sets.plan import Plan, PlanFile
+    from suite.sets.rows import Row
 
 RATIO_COLUMNS = (
     "name",
@@ -104,16 +103,16 @@ class Results:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """Returns every attempt, one row each, with the columns of suite/results/store/schema.py."""
-        from suite.results.store.schema import NAMES
+        """Returns every attempt, one row each, with the columns of suite/sets/schema.py."""
+        from suite.sets.schema import NAMES
 
         return table(self.rows, NAMES)
 
     @property
     def accepted(self) -> pd.DataFrame:
         """Returns only the rows that count: the last accepted attempt of each block."""
-        from suite.results.store.rows import accepted
-        from suite.results.store.schema import NAMES
+        from suite.sets.rows import accepted
+        from suite.sets.schema import NAMES
 
         return table(accepted(self.rows), NAMES)
 
@@ -175,7 +174,7 @@ class Results:
         stacks answered; rows are sorted by it. Raises UserError as `ratios` does."""
         from suite.results.speedup.geometric_means import summaries
         from suite.results.speedup.verdicts import ratios
-        from suite.results.store.rows import accepted, unrun
+        from suite.sets.rows import accepted, unrun
 
         speedups = ratios(self.rows, baseline or self.baseline, self.protocol, clock)
         planned = [*self.rows, *unrun(self.plan_file, accepted(self.rows))]
@@ -207,8 +206,8 @@ def table(lines: Iterable[dict[str, Any]], columns: Iterable[str]) -> pd.DataFra
 def load(path: str | Path) -> Results:
     """Returns the results in a set's folder, or in a bare results.parquet. Raises UserError if `path` is neither."""
     from suite.errors import COMMAND, UserError
-    from suite.results.store.parquet.reader import read_parquet
-    from suite.results.store.result_set import ResultSet
+    from suite.sets.parquet import read_parquet
+    from suite.sets.result_set import ResultSet
 
     path = Path(path)
     if path.is_file():
@@ -216,7 +215,5 @@ def load(path: str | Path) -> Results:
     if not path.is_dir():
         raise UserError(f"There is no result set at {path}. `{COMMAND} run` makes one.")
     stored = ResultSet.open(path)
-    # A set without a manifest is still being run, or its run was interrupted.
-    rows = read_parquet(stored.results_path) if stored.is_whole else stored.merged()
     blocks = [block.record for block in stored.blocks()]
-    return Results(path, stored.plan_file, rows, blocks, stored.machine, stored.roofline, stored.ceilings)
+    return Results(path, stored.plan_file, stored.rows(), blocks, stored.machine, stored.roofline, stored.ceilings)

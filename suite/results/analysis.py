@@ -21,9 +21,9 @@ from suite.results.questions.programs import ProgramQuestion, program_questions
 from suite.results.speedup.geometric_means import Summary, summaries
 from suite.results.speedup.verdicts import Pairing, Speedup
 from suite.results.stack_figures import StackFigures, stack_figures
-from suite.results.store.plan_file import PlanFile
-from suite.results.store.rows import NOT_RUN, Row, judged, unrun
 from suite.results.within_set import FieldComparison, field_comparisons
+from suite.sets.plan import PlanFile
+from suite.sets.rows import NOT_RUN, Row, judged, unrun
 
 ITEMS = "items"  # what a step processes, if no plan gives it a name
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from suite.results.outcomes import Cell
 from suite.results.speedup.verdicts import Pairing, Speedup
 from suite.results.stack_figures import StackFigures
-from suite.results.store.rows import NOT_RUN
+from suite.sets.rows import NOT_RUN
 
 
 def stand_in(baseline: str, cells: Sequence[Cell], figures: Sequence[StackFigures]) -> str:

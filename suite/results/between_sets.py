@@ -21,7 +21,7 @@ from suite.results.speedup.family import Pool, Sample, cut, simultaneous
 from suite.results.speedup.pairing import all_seconds
 from suite.results.speedup.ratios import freedom
 from suite.results.speedup.verdicts import Pairing, judge, why_undecided
-from suite.results.store.rows import Row, counting, judged
+from suite.sets.rows import Row, counting, judged
 from suite.stats import Estimate, Word, spread
 
 # Columns that must be equal in both sets for their times to be compared, with their names in words.

@@ -18,7 +18,8 @@ from suite.results.outcomes import Cell, outcome_text
 from suite.results.questions.grouping import grouped
 from suite.results.ranking import ranked_stacks
 from suite.results.stack_figures import StackFigures, middle
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
+from suite.sets.schema import SCHEMA
 from suite.stats import Estimate
 
 FIGURES = {
@@ -125,8 +126,6 @@ class Frame:
     @cached_property
     def processes(self) -> pl.DataFrame:
         """Every planned process, without its samples."""
-        from suite.results.store.schema import SCHEMA
-
         names = self.names
         kept = [field.name for field in SCHEMA if not str(field.type).startswith("list")]
         return pl.DataFrame(

@@ -11,7 +11,7 @@ from suite.ir.summary import Program
 from suite.machine.published_peaks import peaks_of
 from suite.machine.roofline import MARGIN, TIMES_MOVED, Roofline
 from suite.protocol import FLOPS_PER_CORE_MAX
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 
 FLOPS, BYTES = "FLOPs", "bytes"
 SINGLE_MARGIN = 2.0  # a single sample breaks a limit only by this factor: a machine may be faster for a moment

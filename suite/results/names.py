@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from suite.units import quantity
 
 # Columns that a name leaves out where the whole set has one value.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from suite.case import Outcome, phase_words
-from suite.results.store.rows import IMPLAUSIBLE, NOT_RUN, Row, accepted
+from suite.sets.rows import IMPLAUSIBLE, NOT_RUN, Row, accepted
 
 # If processes ended differently, the first of these outcomes stands for all: readers act on it first. Unsupported comes
 # before not run, because a case that is unsupported in one block is so in all.

@@ -8,8 +8,8 @@ from fnmatch import fnmatchcase
 
 from suite.errors import unknown
 from suite.results.analysis import Analysis
-from suite.results.store.rows import Row
 from suite.results.within_set import FieldComparison
+from suite.sets.rows import Row
 
 
 def only(analysis: Analysis, stacks: Sequence[str], questions: Sequence[str] = ()) -> Analysis:

@@ -15,7 +15,7 @@ from suite.protocol import Protocol
 from suite.results.outcomes import Cell, cell, flag_counts
 from suite.results.questions.memory_parts import Parts, floor_bytes, parts, total
 from suite.results.speedup.verdicts import Speedup
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from suite.stats import Estimate, has_modes, outliers, ratio_of
 
 

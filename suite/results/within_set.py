@@ -11,7 +11,7 @@ from suite.protocol import Protocol
 from suite.results.names import question_names
 from suite.results.speedup.pairing import Side, Timing, Timings, block_timings
 from suite.results.speedup.verdicts import Pairing, Speedup
-from suite.results.store.rows import Row, counting
+from suite.sets.rows import Row, counting
 
 # The fields of a case that a set may have with several values, each with its usual value: the default baseline.
 FIELDS = {"cache": "cold", "track": "default", "precision": "f32", "pass": "forward", "variant": "as locked"}

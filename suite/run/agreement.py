@@ -15,7 +15,7 @@ from suite.case import Outcome, Purpose
 from suite.protocol import TOLERANCE, ZERO_GRADIENT
 from suite.reference.digests import Difference, Digest, difference, from_figures
 from suite.reference.tolerances import Tolerances
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from suite.workloads.catalog import Workload
 
 LOSSES = 3  # a process of a train pass reports the losses of so many first steps

@@ -24,9 +24,9 @@ from suite.machine.description import moved
 from suite.machine.roofline import PLACES, TIMES_MOVED, Roofline, undisturbed
 from suite.results.limits import SpeedLimit
 from suite.results.questions.programs import programs_of
-from suite.results.store.files import write_json
-from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import Row, accepted
+from suite.sets.files import write_json
+from suite.sets.result_set import ResultSet
+from suite.sets.rows import Row, accepted
 from suite.stacks.threads import thread_environ
 from suite.workloads.catalog import Workload
 

@@ -11,10 +11,10 @@ from suite.plan.frontier import next_size
 from suite.plan.layout import attempt_of
 from suite.predict import devices
 from suite.results.questions.bracket import most_allowed
-from suite.results.store.plan import Plan
-from suite.results.store.rows import Row
 from suite.run.predictions import source_case
 from suite.run.runner import Runner
+from suite.sets.plan import Plan
+from suite.sets.rows import Row
 from suite.workloads.catalog import Workload
 
 
@@ -28,7 +28,7 @@ def search(runner: Runner, run: Callable[[Attempt, bool], Row], purpose: Purpose
     plan, store = runner.plan, runner.store
     retry, order = store.next_retry(0), len(plan.cases)
     rows = [row for row in store.read()[0] if row["purpose"] == purpose and Flag.HARNESS not in row["flags"]]
-    last = {row["case_id"]: row for row in sorted(rows, key=lambda row: row.integer("retry"))}
+    last = {row["case_id"]: row for row in sorted(rows, key=lambda row: row["retry"])}
     known = [row for row in last.values() if row["outcome"] not in again]
     cases = plan.predictions if purpose is Purpose.PREDICT else plan.cases
     for first in (planned.case for planned in cases if not planned.unsupported):

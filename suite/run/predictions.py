@@ -34,9 +34,9 @@ from suite.predict.answer import (
 from suite.predict.devices import Device
 from suite.protocol import Protocol
 from suite.results.questions.programs import stack_programs
-from suite.results.store import json_file
-from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import Row
+from suite.sets import json_file
+from suite.sets.result_set import ResultSet
+from suite.sets.rows import Row
 from suite.stacks.catalog import STACKS
 from suite.units import quantity
 
@@ -105,7 +105,7 @@ def read_answer(folder: Path) -> CompileAnswer:
     if not path.exists():
         return CompileAnswer()
     try:
-        answer: CompileAnswer = json_file.of_file(CompileAnswer, path, ANSWER_BYTES_MAX)
+        answer: CompileAnswer = json_file.read(path, CompileAnswer, ANSWER_BYTES_MAX)
     except Damaged as broken:
         return CompileAnswer(exception={"type": "its answer", "message": str(broken), "traceback": ""})
     return answer
@@ -177,7 +177,7 @@ def by_size(compiled: CompiledProgram, device: Device) -> dict[str, Any]:
 def tracked(captured: Row, device: Device, row: Row) -> dict[str, Any]:
     """Returns the columns of a step that no compiler sees whole, by the memory that its framework would allocate. The
     process that took the step on shapes has counted it, operation by operation."""
-    stays, passing = captured.integer("program_argument_bytes"), captured.integer("program_temporary_bytes")
+    stays, passing = captured["program_argument_bytes"], captured["program_temporary_bytes"]
     step = CompiledProgram(argument_bytes=stays, temporary_bytes=passing, peak_bytes=stays + passing)
     answer = CompileAnswer(compiler=f"torch {captured.mapping('versions')['torch']}", compiled=step)
     same = {name: captured[name] for name in ("lock_sha256", "engine", "versions")}

@@ -16,9 +16,9 @@ from suite.case import OUT_OF_MEMORY, Attempt, Purpose
 from suite.launch.attempt import limits_of, spare_bytes
 from suite.launch.insist import insist
 from suite.protocol import ALONE, FULL, MORE, REST, Protocol
-from suite.results.store.rows import Row
 from suite.run.member import Member
 from suite.run.runner import Runner
+from suite.sets.rows import Row
 
 ROUNDS = "rounds"  # the protocol's word
 

@@ -23,13 +23,13 @@ from suite.machine.roofline import Roofline
 from suite.plan.memory import needs_no_less
 from suite.reference.floor import floor
 from suite.results.limits import SpeedLimit, exceeded
-from suite.results.store.plan import Plan
-from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import ProcessKey, Row, empty_row
-from suite.results.store.schema import NAMES
 from suite.run.agreement import Agreement
 from suite.run.predictions import Compiler, predict, source_case
 from suite.run.reading import DEFAULT_READERS, Reading
+from suite.sets.plan import Plan
+from suite.sets.result_set import ResultSet
+from suite.sets.rows import ProcessKey, Row, empty_row
+from suite.sets.schema import NAMES
 from suite.stacks.catalog import IMPORTS, STACKS, environment_of
 from suite.stacks.names import attempt_name
 from suite.workloads.catalog import Workload

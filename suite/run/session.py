@@ -14,13 +14,13 @@ from suite.case import OUTSIDE_BLOCKS, Attempt, Flag, Purpose
 from suite.machine import noise
 from suite.plan import layout
 from suite.results.speedup.verdicts import Pairing
-from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import Row
 from suite.run import frontier
 from suite.run.ceilings import hold_against_programs
 from suite.run.rounds import ROUNDS, Rounds, fresh_baseline
 from suite.run.runner import Runner
 from suite.run.side_by_side import side_by_side
+from suite.sets.result_set import ResultSet
+from suite.sets.rows import Row
 
 AT_ONCE = 2  # processes of a check; more would need as many times the memory
 

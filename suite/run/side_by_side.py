@@ -7,7 +7,7 @@ from queue import Empty, Queue
 from threading import Thread
 
 from suite.case import Attempt
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 
 
 def side_by_side(

@@ -10,7 +10,7 @@ from suite.answers.answer import ASKED, Answer
 from suite.report.sections import registry  # noqa: F401  # which knows all answers
 from suite.results import Results
 from suite.results.frame import Frame
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 
 
 def asked(name: str, rows: Sequence[Row], baseline: str | None = None, **columns: Any) -> Answer | None:

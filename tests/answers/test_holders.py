@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from suite.case import Purpose
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from tests.answers.asking import answered, asked
 from tests.results.rows import attempt_of, row_of
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from tests.answers.asking import answered
 from tests.results.rows import attempt_of, row_of
 

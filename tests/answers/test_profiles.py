@@ -12,8 +12,8 @@ import pytest
 from suite.case import Purpose
 from suite.ir.timeline import Category, Profile
 from suite.report.formats.render import render
-from suite.results.store.rows import Row
-from suite.results.store.schema import to_table
+from suite.sets.rows import Row
+from suite.sets.schema import to_table
 from tests.answers.asking import answered
 from tests.report.test_page import Page
 from tests.results.rows import attempt_of, untimed_row

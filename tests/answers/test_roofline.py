@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from tests.answers.asking import answered, asked
 from tests.results.rows import attempt_of, row_of
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from suite import environments
-from suite.archive.publish import publish
-from suite.archive.storage import Storage
 from suite.cli.project.environments import images as print_images
 from suite.environments import images
+from suite.sets.archive.publish import publish
+from suite.sets.archive.storage import Storage
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, make_set, record, row_of
 from tests.runs import STACKWARS

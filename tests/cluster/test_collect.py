@@ -16,10 +16,10 @@ from suite.cluster.likeness import ALIKE
 from suite.errors import UserError
 from suite.plan.shards import Shard, share
 from suite.report.formats.render import render
-from suite.results.store.plan import Plan
-from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import Row
 from suite.run.start.reopen import reopen
+from suite.sets.plan import Plan
+from suite.sets.result_set import ResultSet
+from suite.sets.rows import Row
 from suite.stacks import catalog
 from tests.pipeline import make_plan, make_session
 from tests.scenes import FAKE

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from suite.archive.publish import publish
-from suite.archive.storage import Storage
 from suite.case import Purpose
 from suite.cli.measure import cloud
 from suite.cluster import estimate
 from suite.plan import layout, preset
 from suite.plan.durations import plan_seconds
 from suite.plan.planning import Selection, make
-from suite.results.store.parquet.reader import read_rows
-from suite.results.store.plan import Plan
-from suite.results.store.rows import Row
+from suite.sets.archive.publish import publish
+from suite.sets.archive.storage import Storage
+from suite.sets.parquet import read_rows
+from suite.sets.plan import Plan
+from suite.sets.rows import Row
 from suite.workloads.catalog import find
 from tests.results.rows import WHEN, attempt_of, make_set, record, row_of
 

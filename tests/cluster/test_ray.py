@@ -18,7 +18,7 @@ import pytest
 
 from suite import results
 from suite.environments import venv
-from suite.results.store.result_set import ResultSet
+from suite.sets.result_set import ResultSet
 from tests.ctrl_c import on_ctrl_c
 from tests.runs import STACKWARS
 from tests.scenes import FAKE, SCENARIOS

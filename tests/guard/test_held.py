@@ -12,7 +12,7 @@ import pytest
 
 from suite.errors import UserError
 from suite.guard.held import Busy, held
-from suite.results.store.one_command import sole
+from suite.sets.files import sole
 
 HOLD = """
 import sys, time

@@ -12,7 +12,7 @@ from suite.case import Planned, Purpose
 from suite.plan import layout
 from suite.plan.durations import attempt_seconds, plan_seconds
 from suite.protocol import Protocol
-from suite.results.store.plan import Plan
+from suite.sets.plan import Plan
 from suite.stacks.names import case_name
 from suite.workloads.catalog import find
 from tests.pipeline import make_plan

@@ -13,7 +13,7 @@ from suite.case import Attempt, Purpose
 from suite.errors import UserError
 from suite.plan import layout
 from suite.plan.shards import Shard, digest, share, units
-from suite.results.store.plan import Plan
+from suite.sets.plan import Plan
 from tests.pipeline import make_plan
 
 SCENES = ("calm", "slow", "drift", "raise", "hang")

@@ -13,9 +13,9 @@ import numpy as np
 
 from suite.case import Attempt, Case, Planned, Purpose
 from suite.protocol import Protocol
-from suite.results.store.files import write_json
-from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import empty_row
+from suite.sets.files import write_json
+from suite.sets.result_set import ResultSet
+from suite.sets.rows import empty_row
 from suite.stacks.names import attempt_name
 from tests.plan_files import plan_file
 from tests.results.rows import GEMM

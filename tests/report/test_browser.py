@@ -13,7 +13,7 @@ from suite.report.between_sets import compared_sets
 from suite.report.formats.compare_page import compare_page
 from suite.report.formats.render import page
 from suite.results.between_sets import compare_sets
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from tests.browser import NARROW, SCREEN, Tabs, fits, told, too_wide_for_paper, unfold, violations
 from tests.plan_files import plan_file
 from tests.report.formats.test_compare_page import loaded, rows_of_set

@@ -16,7 +16,7 @@ from suite.report.notices import Notice, Trust, notices
 from suite.report.page import report
 from suite.report.sections.whole_set.environment import EnvironmentSection
 from suite.report.trust import QUIET, Account
-from suite.results.store.result_set import ResultSet
+from suite.sets.result_set import ResultSet
 from tests.report import synthetic
 from tests.report.parts import part
 from tests.results.rows import rows_of

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import Row
+from suite.sets.result_set import ResultSet
+from suite.sets.rows import Row
 from suite.stacks.names import attempt_name
 from tests.plan_files import plan_file
 from tests.results import rows

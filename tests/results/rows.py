@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from suite.case import Attempt, Case, Purpose
-from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import CLOCKS, Row, empty_row
+from suite.sets.result_set import ResultSet
+from suite.sets.rows import CLOCKS, Row, empty_row
 from tests.plan_files import plan_file
 
 GEMM = Case(

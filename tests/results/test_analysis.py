@@ -15,7 +15,7 @@ from suite.errors import UserError
 from suite.machine.roofline import MemoryLevel, Roofline
 from suite.report import notices
 from suite.results.analysis import Analysis, analyse, raised
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from suite.stats import is_doubtful
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, row_of, rows_of

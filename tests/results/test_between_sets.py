@@ -12,7 +12,7 @@ import pytest
 
 from suite.protocol import Protocol
 from suite.results.between_sets import SetPair, Times, compare_sets
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from tests.results.rows import attempt_of, row_of
 
 STACKS = ("numpy", "jax_jit", "torch_eager", "tf_graph")

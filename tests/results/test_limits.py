@@ -12,7 +12,7 @@ import pytest
 from suite.ir.summary import Cost
 from suite.machine.roofline import MARGIN, MemoryLevel, Roofline, best_seconds
 from suite.results.limits import BYTES, FLOPS, exceeded
-from suite.results.store.rows import Row, judged
+from suite.sets.rows import Row, judged
 from tests.ir.programs import compiled, program
 from tests.results.rows import attempt_of, row_of
 

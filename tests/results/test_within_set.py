@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from suite.protocol import Protocol
-from suite.results.store.rows import Row
 from suite.results.within_set import FIELDS, FieldComparison, compare_field, field_comparisons
+from suite.sets.rows import Row
 from tests.results.rows import attempt_of, row_of, rows_of
 
 THREE = Protocol(blocks=3, blocks_max=3)

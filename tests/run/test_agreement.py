@@ -11,8 +11,8 @@ import pytest
 
 from suite.reference.digests import Digest, digest
 from suite.reference.tolerances import Tolerances
-from suite.results.store.rows import Row
 from suite.run.agreement import Agreement, worst
+from suite.sets.rows import Row
 from suite.workloads.catalog import find
 from suite.workloads.tensors import Normal, generate
 

@@ -17,9 +17,9 @@ from suite.machine.bandwidth import Caches
 from suite.machine.description import moved
 from suite.machine.roofline import MemoryLevel, Roofline
 from suite.results.limits import SpeedLimit
-from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import Row, counting
 from suite.run import ceilings
+from suite.sets.result_set import ResultSet
+from suite.sets.rows import Row, counting
 from suite.workloads import catalog
 from tests.ir.programs import program
 from tests.plan_files import plan_file

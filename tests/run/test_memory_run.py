@@ -13,8 +13,8 @@ from suite.case import Purpose
 from suite.plan.planning import Selection, make
 from suite.plan.preset import Preset, Question
 from suite.protocol import Protocol
-from suite.results.store.plan import Plan
-from suite.results.store.rows import Row
+from suite.sets.plan import Plan
+from suite.sets.rows import Row
 from suite.stacks import catalog
 from suite.workloads.catalog import find
 from tests.pipeline import QUICK, Heard, make_session

@@ -20,9 +20,9 @@ from suite.launch.process import Exit, ProcessLimits
 from suite.predict.answer import ANSWER, CompileAnswer
 from suite.predict.devices import Device, find
 from suite.protocol import Protocol
-from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import Row, empty_row
 from suite.run.predictions import Compiler, predict, read_answer, source_case
+from suite.sets.result_set import ResultSet
+from suite.sets.rows import Row, empty_row
 from tests.plan_files import plan_file
 from tests.predict.answers import answer, compiled, refused
 from tests.results.rows import attempt_of, row_of

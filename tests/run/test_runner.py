@@ -9,8 +9,8 @@ from typing import Any
 from suite.case import Outcome
 from suite.machine.roofline import MARGIN, Roofline
 from suite.plan import layout
-from suite.results.store.rows import Row
 from suite.run.runner import inferred
+from suite.sets.rows import Row
 from tests.pipeline import make_plan, make_session
 from tests.results.rows import attempt_of, row_of
 

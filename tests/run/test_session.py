@@ -17,10 +17,10 @@ from suite.case import Attempt, Flag
 from suite.machine import noise
 from suite.results.outcomes import exit_code
 from suite.results.speedup.verdicts import ratios, twins
-from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import Row, accepted
 from suite.run.runner import Runner
 from suite.run.session import Session
+from suite.sets.result_set import ResultSet
+from suite.sets.rows import Row, accepted
 from suite.stacks.names import attempt_name
 from suite.workloads.catalog import load
 from tests.launch.programs import wait_for

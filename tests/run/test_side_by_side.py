@@ -7,8 +7,8 @@ from threading import Barrier
 import pytest
 
 from suite.case import Attempt, Purpose
-from suite.results.store.rows import Row
 from suite.run.side_by_side import side_by_side
+from suite.sets.rows import Row
 from tests.results.rows import attempt_of, row_of
 
 ASKED = [(attempt_of(order=order, block=0, purpose=Purpose.PREDICT), False) for order in range(4)]

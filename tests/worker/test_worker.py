@@ -12,7 +12,7 @@ import pytest
 from suite.case import PHASES, Purpose
 from suite.environments import venv
 from suite.reference.digests import SUMS
-from suite.results.store.schema import NAMES
+from suite.sets.schema import NAMES
 from suite.worker import events as events_module
 from suite.worker.events import Events
 from suite.workloads import catalog

@@ -8,7 +8,6 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from suite import results
-from suite.archive.naming import named
 from suite.cli.app import run_tool
 from suite.cli.terminal.output import print_table
 from suite.environments import say
@@ -16,6 +15,7 @@ from suite.errors import UserError
 from suite.machine import facts
 from suite.results import Results
 from suite.results.outcomes import FAILED
+from suite.sets.archive.naming import named
 from tools.figures import definitions, markers, rules, tables
 from tools.figures.definitions import Definition, Definitions
 

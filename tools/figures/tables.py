@@ -25,7 +25,7 @@ from suite.results.analysis import Analysis, Comparison
 from suite.results.frame import Frame
 from suite.results.questions.programs import captures
 from suite.results.speedup.verdicts import ALONE
-from suite.results.store import manifest
+from suite.sets import manifest
 from suite.units import UNKNOWN
 from tools.figures.definitions import Definition
 from tools.figures.markers import Origin, PublishedTable

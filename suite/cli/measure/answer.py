@@ -15,7 +15,7 @@ from suite.report.sections.whole_set.outcomes import shortened
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
 from suite.results.outcomes import outcome_text
-from suite.results.store.result_set import ResultSet
+from suite.sets.result_set import ResultSet
 
 
 def print_results(

@@ -17,7 +17,7 @@ from suite.errors import UserError, unknown
 from suite.plan.bisection import Bisection, ReleaseVerdict
 from suite.results.outcomes import FAILED, INTERRUPTED
 from suite.results.speedup.verdicts import Speedup
-from suite.results.store.result_set import ResultSet
+from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import IMPORTS, STACKS, environment_of
 from suite.stacks.catalog import add as add_stacks
 

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from suite import units
-from suite.archive import listing
-from suite.archive.storage import Storage, check_address
 from suite.cli.options import CaseOptions, Json, Names, Origin, RunOptions, Whole, command
 from suite.cli.terminal.output import print_json, print_table
 from suite.cluster import estimate
@@ -23,11 +21,13 @@ from suite.environments import ROOT, say
 from suite.environments.checkout import git, public_address
 from suite.errors import UserError
 from suite.plan.planning import make
-from suite.results.store.files import check_writable
-from suite.results.store.plan import Plan
-from suite.results.store.rows import Row
 from suite.run.start import engines
 from suite.run.start.prepare import check_selected, with_variants
+from suite.sets.archive import listing
+from suite.sets.archive.storage import Storage, check_address
+from suite.sets.files import check_writable
+from suite.sets.plan import Plan
+from suite.sets.rows import Row
 from suite.stacks.catalog import add as add_stacks
 from suite.workloads.catalog import Workload
 from suite.workloads.catalog import find as find_workloads

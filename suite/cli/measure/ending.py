@@ -8,7 +8,7 @@ from pathlib import Path
 
 from suite.report.sections.whole_set.outcomes import Ending, failures, shortened
 from suite.results.outcomes import FAILED, FAILURES, NOTHING_MEASURED
-from suite.results.store.rows import Row, accepted
+from suite.sets.rows import Row, accepted
 
 MOST = 5  # failed cases that are printed; the others are only counted
 

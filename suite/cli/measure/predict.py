@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from suite.archive.naming import named
 from suite.case import Outcome, Purpose
 from suite.cli.measure import run
 from suite.cli.options import OFTEN, MeasuringOptions, Names, command
@@ -29,11 +28,12 @@ from suite.predict.answer import CompileAnswer
 from suite.predict.devices import Device
 from suite.protocol import Protocol
 from suite.results.outcomes import INTERRUPTED
-from suite.results.store.one_command import sole
-from suite.results.store.result_set import ResultSet
 from suite.run.predictions import ENVIRONMENT, Compiler, judged
 from suite.run.runner import Runner
 from suite.run.session import Session
+from suite.sets.archive.naming import named
+from suite.sets.files import sole
+from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import STACKS
 from suite.stacks.catalog import add as add_stacks
 from suite.units import SECONDS, quantity, seconds

@@ -9,10 +9,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 from suite import units
-from suite.archive import fetch
-from suite.archive.naming import archived, named
-from suite.archive.reproduce import Claim, ClaimResult, Reproduction, reproduction
-from suite.archive.storage import Storage
 from suite.cli.measure.run import carry_out
 from suite.cli.options import Engine, Force, Json, Origin, ResultsFolder, absolute
 from suite.cli.terminal.output import print_json, print_table
@@ -23,10 +19,14 @@ from suite.errors import COMMAND, UserError
 from suite.machine import facts, noise
 from suite.results import load
 from suite.results.outcomes import INTERRUPTED
+from suite.results.reproduction import Claim, ClaimResult, Reproduction, reproduction
 from suite.results.speedup.verdicts import Speedup
-from suite.results.store.result_set import ResultSet
 from suite.run.start.reproduce import prepare_reproduction, strange
 from suite.run.start.run import create
+from suite.sets.archive import fetch
+from suite.sets.archive.naming import archived, named
+from suite.sets.archive.storage import Storage
+from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import add as add_stacks
 
 DIFFERS, UNTRUSTED = 5, 6  # exit codes

@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from suite import results
-from suite.archive.naming import named
 from suite.cli.measure import answer
 from suite.cli.measure.dry_run import plan_json, print_plan
 from suite.cli.measure.ending import explained
@@ -30,15 +29,16 @@ from suite.reference.finite import doubts
 from suite.report.formats.render import render_report
 from suite.report.page import report_of
 from suite.results.outcomes import INTERRUPTED, NOTHING_MEASURED, exit_code
-from suite.results.store.one_command import sole
-from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import Row
 from suite.run import ceilings
 from suite.run.rounds import ROUNDS
 from suite.run.session import Session
 from suite.run.start.prepare import prepare
 from suite.run.start.reopen import reopen
 from suite.run.start.run import Run, create, runner
+from suite.sets.archive.naming import named
+from suite.sets.files import sole
+from suite.sets.result_set import ResultSet
+from suite.sets.rows import Row
 from suite.stacks.catalog import STACKS
 from suite.stacks.catalog import add as add_stacks
 

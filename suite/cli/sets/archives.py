@@ -6,15 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from suite import units
-from suite.archive import history_page, listing
-from suite.archive.fetch import fetch as download
-from suite.archive.history import history as points_of
-from suite.archive.listing import Listed
-from suite.archive.naming import archived, named
-from suite.archive.publish import publish
-from suite.archive.site.build import INDEX, build
-from suite.archive.site.sources import SetSource
-from suite.archive.storage import Storage
 from suite.cli.options import LATEST, Json, Names, Origin, ResultsFolder
 from suite.cli.terminal.output import print_json, print_table
 from suite.cli.values import needed
@@ -22,6 +13,16 @@ from suite.environments import say
 from suite.errors import UserError
 from suite.machine.description import processor
 from suite.report.formats.render import render
+from suite.sets.archive import listing
+from suite.sets.archive.fetch import fetch as download
+from suite.sets.archive.listing import Listed
+from suite.sets.archive.naming import archived, named
+from suite.sets.archive.publish import publish
+from suite.sets.archive.storage import Storage
+from suite.site import history_page
+from suite.site.build import INDEX, build
+from suite.site.history import history as points_of
+from suite.site.sources import SetSource
 
 HEADS = ["name", "date (UTC)", "target", "machine", "preset", "stacks", "outcomes", "where"]
 HISTORY = ["date (UTC)", "set", "versions", "a step", "interval", "change"]
@@ -143,10 +144,8 @@ def site(
     :param exclude: leave out the sets of these names, such as trials; globs
     """
     built = build(SetSource(Path(results), storage_of(from_)), Path(out), say, exclude)
-    shown, unchanged = len(built.shown), len(built.shown) - len(built.rendered)
+    shown = len(built.shown)
     parts = ["no set" if not shown else "1 set" if shown == 1 else f"{shown:,} sets"]
-    if unchanged:
-        parts.append("unchanged" if unchanged == shown else f"{unchanged:,} unchanged")
     if built.refused:
         parts.append(f"{len(built.refused):,} not shown")
     print(f"{built.out / INDEX}  {', '.join(parts)}")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from suite.archive.naming import named
 from suite.cli.options import ResultsFolder, Several
 from suite.cluster import collect as shares
 from suite.report.formats.render import render
 from suite.results import load
 from suite.results.outcomes import exit_code
+from suite.sets.archive.naming import named
 from suite.stacks.catalog import add as add_stacks
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from suite import results
-from suite.archive.naming import named
 from suite.cli.options import Several
 from suite.cli.terminal.output import check_form, write_export, write_file
 from suite.errors import COMMAND, UserError, unknown
@@ -17,9 +16,10 @@ from suite.report.formats.compare_page import FILE_NAME, compare_page
 from suite.results import Results
 from suite.results.between_sets import SetPair, Times, compare_sets
 from suite.results.questions.behaviour import by_variant
-from suite.results.store.files import sha256
-from suite.results.store.manifest import RESULTS
 from suite.results.within_set import FIELDS, FieldComparison, compare_field
+from suite.sets.archive.naming import named
+from suite.sets.files import sha256
+from suite.sets.manifest import RESULTS
 
 REGRESSION = 5  # exit code
 FORMATS = ("text", "html", "md", "csv", "json")

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from suite import results
-from suite.archive.naming import named
 from suite.case import Outcome, Purpose
 from suite.cli.options import LATEST, Json, Several
 from suite.cli.terminal.output import print_json, print_table
@@ -25,9 +24,10 @@ from suite.report.formats.render import environment
 from suite.report.sections.questions.program_counts import side_by_side
 from suite.report.sections.questions.programs import program_view
 from suite.results.questions import programs
-from suite.results.store.files import gunzipped
-from suite.results.store.rows import Row, accepted
 from suite.run.reading import jax_of, newer_pythons
+from suite.sets.archive.naming import named
+from suite.sets.files import gunzipped
+from suite.sets.rows import Row, accepted
 from suite.stacks.catalog import READER
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from suite.archive import fetch
-from suite.archive.naming import archived, named
-from suite.archive.signature import SIGNATURE, SIGNATURE_BYTES_MAX, signer
-from suite.archive.storage import Storage
 from suite.cli.options import LATEST, Json, Origin
 from suite.cli.terminal.output import print_json
 from suite.errors import Damaged, UserError
 from suite.guard import plain_files
 from suite.results.outcomes import FAILED
-from suite.results.store import manifest
-from suite.results.store.manifest import Manifest
-from suite.results.store.result_set import ResultSet
+from suite.sets import manifest
+from suite.sets.archive import fetch
+from suite.sets.archive.naming import archived, named
+from suite.sets.archive.signature import SIGNATURE, SIGNATURE_BYTES_MAX, signer
+from suite.sets.archive.storage import Storage
+from suite.sets.manifest import Manifest
+from suite.sets.result_set import ResultSet
 
 
 def verify(set: str = LATEST, *, from_: Origin = None, signed_by: str | None = None, json: Json = False) -> int:

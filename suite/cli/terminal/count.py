@@ -7,7 +7,7 @@ from time import monotonic
 
 from suite import units
 from suite.case import Attempt
-from suite.results.store.rows import ProcessKey, Row
+from suite.sets.rows import ProcessKey, Row
 
 
 class Count:

@@ -19,7 +19,7 @@ from suite.cli.terminal.count import Count
 from suite.cli.terminal.streams import plain_streams, unfiltered
 from suite.guard.printable import printable
 from suite.results.questions.programs import stack_programs
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from suite.stacks.names import case_name
 
 WORDS = {  # begin the line of a process outside the blocks

@@ -14,7 +14,7 @@ from suite.report.tables import VERSION, Export, Table
 from suite.results import Results
 from suite.results.analysis import Analysis
 from suite.results.stack_columns import ColumnPlace, columns_in
-from suite.results.store.rows import accepted
+from suite.sets.rows import accepted
 
 FACTS = ("Result set", "Measured", "Machine", "Cores each", "Processes", "Sampled", "Blocks")  # of the page's
 FIRST = ("median_seconds", "low_seconds", "high_seconds")  # the headline clock, before the other figures

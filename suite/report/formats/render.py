@@ -22,8 +22,8 @@ from suite.report.page import Report, report_of
 from suite.report.sections.timed.headlines import modes_text
 from suite.report.sections.whole_set.terms import FLAG_TERMS, flag_title, flag_words, term_id
 from suite.results.outcomes import WORDS, outcome_text
-from suite.results.store.manifest import RESULTS
-from suite.results.store.result_set import ResultSet
+from suite.sets.manifest import RESULTS
+from suite.sets.result_set import ResultSet
 from suite.units import Unit
 
 TEMPLATES = Path(__file__).parents[3] / "reports" / "templates"

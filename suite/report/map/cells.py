@@ -13,7 +13,7 @@ from suite import units
 from suite.case import OUT_OF_MEMORY, Outcome
 from suite.results.outcomes import WORDS, Cell, is_absent, outcome_text
 from suite.results.speedup.verdicts import Speedup
-from suite.results.store.rows import IMPLAUSIBLE, NOT_RUN
+from suite.sets.rows import IMPLAUSIBLE, NOT_RUN
 from suite.stats import Estimate
 
 SHADES = (1.05, 1.25, 1.6, 2.5)  # a ratio, or its inverse, over the n-th of these has shade n

@@ -27,7 +27,7 @@ from suite.results.analysis import Analysis, Comparison
 from suite.results.outcomes import Cell, outcome_text
 from suite.results.questions.programs import ProgramQuestion
 from suite.results.stack_figures import StackFigures
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 
 WORKLOADS = Path(__file__).parents[2] / "workloads"
 COLUMNS_MOST = 60  # of a run plot

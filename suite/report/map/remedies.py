@@ -14,8 +14,8 @@ from suite.protocol import Protocol
 from suite.results import Results
 from suite.results.analysis import Comparison
 from suite.results.outcomes import Cell, is_absent
-from suite.results.store.plan_file import PlanFile
-from suite.results.store.rows import IMPLAUSIBLE, NOT_RUN, Row
+from suite.sets.plan import PlanFile
+from suite.sets.rows import IMPLAUSIBLE, NOT_RUN, Row
 
 READ_LOG = "Run it alone by the command below, and read its log: the last lines say where it stopped."
 REMEDIES = {

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from suite.results.analysis import Comparison
 from suite.results.names import DETAILS, details, dims_words
 from suite.results.outcomes import outcome_text
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 
 
 def left_out(comparison: Comparison, shown: Collection[str]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from suite.results.baselines import over_stand_in, stand_in
 from suite.results.speedup.geometric_means import Summary, summaries
 from suite.results.speedup.pairing import Side
 from suite.results.speedup.verdicts import Pairing, Speedup
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 
 
 def rebased(analysis: Analysis, baseline: str, clock: str = "synced") -> Analysis:

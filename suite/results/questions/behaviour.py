@@ -8,7 +8,7 @@ from typing import Any
 
 from suite.case import Outcome, Purpose
 from suite.results.questions.grouping import by_question
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 
 KIND = "behaviour"  # the kind of the metrics that are a probe's figures
 

@@ -12,7 +12,7 @@ from suite.results.questions.bracket import Bracket
 from suite.results.questions.curves import MemoryCurve, curve
 from suite.results.questions.grouping import by_question, grouped
 from suite.results.questions.memory_parts import floor_bytes
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from suite.case import Outcome, Purpose
 from suite.results.names import question_names
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 
 Item = TypeVar("Item")
 Key = TypeVar("Key")

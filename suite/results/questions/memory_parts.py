@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 
 FLOORS = ("floor_parameters_bytes", "floor_optimizer_bytes", "floor_inputs_bytes")  # held between two steps
 HOST = ("base", "placing", "stepping")

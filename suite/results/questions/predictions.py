@@ -13,7 +13,7 @@ from suite.results.documents.figures import documents
 from suite.results.names import question_names
 from suite.results.questions.bracket import Bracket
 from suite.results.questions.grouping import by_comparison, grouped
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 
 FITS, OUT, NEITHER = "fits", "out of memory", "no verdict"
 # The case of a published verdict on a model, as far as it is known: one training step of the published model.

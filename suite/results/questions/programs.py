@@ -11,7 +11,7 @@ from suite.ir.findings import Finding, StackPrograms, findings
 from suite.ir.summary import Program
 from suite.results.questions.grouping import by_question, reasons
 from suite.results.questions.memory_parts import parts
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 
 
 @dataclass(frozen=True, slots=True)

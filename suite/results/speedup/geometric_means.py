@@ -12,7 +12,7 @@ from suite.protocol import Protocol
 from suite.results.speedup.family import Pool, Sample, simultaneous
 from suite.results.speedup.ratios import freedom
 from suite.results.speedup.verdicts import Speedup
-from suite.results.store.rows import Row, counting
+from suite.sets.rows import Row, counting
 from suite.stats import Estimate
 
 

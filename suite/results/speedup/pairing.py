@@ -13,7 +13,7 @@ import numpy as np
 
 from suite.case import Flag, Outcome
 from suite.protocol import SAMPLINGS
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from suite.stats import MODES_SPREAD
 
 Turn = tuple[int, int]  # (retry, round): processes that share one were sampled within seconds of each other

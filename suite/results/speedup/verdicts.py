@@ -22,7 +22,7 @@ from suite.results.speedup.pairing import (
     twin_log_ratios,
 )
 from suite.results.speedup.ratios import Ratios, controls, freedom
-from suite.results.store.rows import Row, check_clock, counting
+from suite.sets.rows import Row, check_clock, counting
 from suite.stats import Estimate, Word, blocks_needed, has_modes, holm, is_doubtful, verdict
 
 ALONE = "sure by its question alone, not among all of the set"

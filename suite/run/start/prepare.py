@@ -22,9 +22,9 @@ from suite.plan.refusals import Absent
 from suite.plan.shards import Shard, share
 from suite.predict.devices import Device
 from suite.results import load
-from suite.results.store.plan import Plan
 from suite.run.start import engines
 from suite.run.start.run import Run, needed, new_set_id
+from suite.sets.plan import Plan
 from suite.stacks.catalog import environment_of
 from suite.workloads.catalog import find
 

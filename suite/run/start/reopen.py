@@ -8,10 +8,10 @@ from suite.environments.locks import Locks, lock_of_digest
 from suite.environments.variants import flags
 from suite.errors import COMMAND, UserError
 from suite.machine import facts
-from suite.results.store.plan_file import PlanFile
-from suite.results.store.result_set import ResultSet
 from suite.run.start import engines
 from suite.run.start.run import Run, needed
+from suite.sets.plan import PlanFile
+from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import add as add_stacks
 from suite.workloads.catalog import find
 

@@ -14,12 +14,12 @@ from suite.environments.locks import Locks
 from suite.errors import UserError
 from suite.machine import facts
 from suite.plan.refusals import unsupported
-from suite.results.store.files import sha256
-from suite.results.store.plan_file import PlanFile
-from suite.results.store.result_set import ResultSet
 from suite.run.start import engines
 from suite.run.start.reopen import recorded
 from suite.run.start.run import Run, new_set_id
+from suite.sets.files import sha256
+from suite.sets.plan import PlanFile
+from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import STACKS, environment_of
 from suite.workloads.catalog import Workload, find
 

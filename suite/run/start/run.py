@@ -22,13 +22,12 @@ from suite.launch.engine import ROOT
 from suite.machine import facts
 from suite.machine.roofline import Roofline
 from suite.plan import layout
-from suite.results.store.plan import Plan
-from suite.results.store.plan_file import PlanFile
-from suite.results.store.result_set import ResultSet
 from suite.run import ceilings
 from suite.run.reading import DEFAULT_READERS, readers
 from suite.run.runner import Runner
 from suite.run.start import engines
+from suite.sets.plan import Plan, PlanFile
+from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import READER, STACKS, environment_of
 from suite.workloads.catalog import Workload
 

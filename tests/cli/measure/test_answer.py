@@ -14,7 +14,7 @@ from suite.report.sections.timed.comparisons import stack_json
 from suite.report.sections.timed.headlines import headlines
 from suite.results.analysis import Analysis, analyse
 from suite.results.frame import Frame
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from tests.plan_files import plan_file
 from tests.results.rows import rows_of
 

@@ -8,7 +8,7 @@ from typing import Any
 from suite.case import Outcome
 from suite.cli.measure.ending import explained
 from suite.results.outcomes import exit_code
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from tests.results.rows import attempt_of, row_of
 
 FOLDER, PAGE = Path("results/set"), Path("results/set/report.html")

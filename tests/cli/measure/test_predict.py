@@ -26,13 +26,13 @@ from suite.plan.durations import COMPILE_SECONDS, attempt_seconds, plan_seconds
 from suite.predict.answer import CompileAnswer
 from suite.predict.devices import Device, find
 from suite.results import load
-from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import Row
 from suite.run import frontier
 from suite.run.predictions import Compiler
 from suite.run.runner import Runner
 from suite.run.session import Session
 from suite.run.start.prepare import prepare
+from suite.sets.result_set import ResultSet
+from suite.sets.rows import Row
 from tests.plan_files import plan_file
 from tests.predict.answers import answer, compiled, prediction
 from tests.results.rows import attempt_of, row_of

@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
-from suite.archive import fetch
-from suite.archive.publish import publish
-from suite.archive.storage import Storage
 from suite.case import Planned
 from suite.cli.measure import reproduce as reproducing
 from suite.errors import Damaged, UserError
 from suite.report.sections.whole_set.reproduce import recipe, source
 from suite.results.outcomes import INTERRUPTED
-from suite.results.store.result_set import ResultSet
 from suite.run.start import engines
 from suite.run.start.reopen import reopen
 from suite.run.start.reproduce import prepare_reproduction
 from suite.run.start.run import create
+from suite.sets.archive import fetch
+from suite.sets.archive.publish import publish
+from suite.sets.archive.storage import Storage
+from suite.sets.result_set import ResultSet
 from tests.environments.six_lock import SIX
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, record, row_of

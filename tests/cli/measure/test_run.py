@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from suite import environments
-from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import accepted
+from suite.sets.result_set import ResultSet
+from suite.sets.rows import accepted
 from tests.ctrl_c import on_ctrl_c
 from tests.launch.programs import HUNG_SECONDS, wait_for
 from tests.runs import STACKWARS

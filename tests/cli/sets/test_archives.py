@@ -7,8 +7,8 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from suite.archive.publish import publish
-from suite.archive.storage import Storage
+from suite.sets.archive.publish import publish
+from suite.sets.archive.storage import Storage
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, make_set, record, row_of
 from tests.typed import answered
@@ -91,7 +91,7 @@ def test_a_site_of_the_sets_here_or_of_an_archive(home: Path) -> None:
     assert (here.returncode, here.stdout) == (0, "site/index.html  1 set\n"), here.stderr
     name = archive_of(home).name
     assert f"sets/{name}/report.html" in here.stderr
-    assert invoke(home, "site").stdout == "site/index.html  1 set, unchanged\n"
+    assert invoke(home, "site").stdout == "site/index.html  1 set\n"
     of_archive = invoke(home, "site", "--from=shelf", "--out=public")
     assert of_archive.stdout == "public/index.html  1 set\n"
     assert (home / "public" / "sets" / name / "report.html").read_bytes() == (

@@ -15,8 +15,6 @@ import pytest
 from rich.console import Console
 
 from suite import results
-from suite.archive import history_page
-from suite.archive.history import Point
 from suite.cli.app import APP, code_of
 from suite.cli.terminal.output import print_table, write_export
 from suite.cli.terminal.progress import ProgressBar, ProgressLines
@@ -24,7 +22,9 @@ from suite.cli.terminal.streams import plain_streams
 from suite.guard.printable import printable
 from suite.report.formats.export import export
 from suite.report.formats.render import render, write
-from suite.results.store.result_set import ResultSet
+from suite.sets.result_set import ResultSet
+from suite.site import history_page
+from suite.site.history import Point
 from tests.results.rows import attempt_of, make_set, record, row_of
 
 # Erases the line, sets the title (C1), turns the text around, hides what follows, rings.

@@ -13,8 +13,8 @@ from suite.report.between_sets import compared_field, compared_sets, export_sets
 from suite.report.formats.compare_page import compare_page, set_facts
 from suite.report.formats.render import page as report_page
 from suite.results.between_sets import SetPair, compare_sets
-from suite.results.store.rows import Row
 from suite.results.within_set import compare_field
+from suite.sets.rows import Row
 from tests.plan_files import plan_file
 from tests.report.test_page import Page
 from tests.results.rows import attempt_of, row_of

@@ -11,7 +11,7 @@ import pytest
 
 from suite.errors import UserError
 from suite.report.formats.render import render
-from suite.results.store.result_set import ResultSet
+from suite.sets.result_set import ResultSet
 from tests.report import synthetic
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from suite.archive.site.entry import questions
 from suite.report.map.controls import PageMap, page_map
 from suite.report.sections.timed.headlines import headlines
 from suite.results import Results
 from suite.results.analysis import Analysis, analyse
 from suite.results.cases.rebased import rebased
 from suite.results.shown import only
+from suite.site.entry import questions
 from tests.plan_files import plan_file
 from tests.results.rows import rows_of
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from suite.case import Purpose
 from suite.results.questions.behaviour import ChangedClass, behaviours, between, by_variant, classes
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from tests.results.rows import attempt_of, row_of, untimed_row
 
 TITLES = {"same": "nothing changes", "shape": "another length"}

@@ -9,7 +9,7 @@ import pytest
 from suite.case import Purpose
 from suite.results.questions.capacity import memory_questions
 from suite.results.questions.memory_parts import parts, total
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from tests.results.rows import attempt_of, row_of, untimed_row
 
 GIB = 2**30

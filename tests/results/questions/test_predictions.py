@@ -7,7 +7,7 @@ from typing import Any
 
 from suite.case import Purpose
 from suite.results.questions.predictions import FITS, NEITHER, OUT, predicted_devices
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from tests.predict.answers import compiled, prediction
 from tests.results.rows import attempt_of, row_of
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from suite.case import Purpose
 from suite.results.questions.programs import captures, program_questions
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from tests.ir.programs import program
 from tests.results.rows import attempt_of, row_of, untimed_row
 

@@ -20,7 +20,7 @@ from suite.errors import UserError
 from suite.protocol import Protocol
 from suite.results.speedup.geometric_means import summaries
 from suite.results.speedup.verdicts import ALONE, Pairing, judge, ratios, twins
-from suite.results.store.schema import NAMES
+from suite.sets.schema import NAMES
 from suite.stats import Estimate, ratio_of
 from tests.results.rows import WHEN, attempt_of, make_set, record, row_of, rows_of
 

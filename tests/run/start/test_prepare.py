@@ -13,12 +13,12 @@ from suite.errors import UserError
 from suite.machine import facts
 from suite.plan import preset
 from suite.plan.planning import Selection
-from suite.results.store.result_set import ResultSet, write_json
 from suite.run.start import engines
 from suite.run.start.prepare import prepare
 from suite.run.start.reopen import reopen
 from suite.run.start.reproduce import prepare_reproduction
 from suite.run.start.run import Run, create
+from suite.sets.result_set import ResultSet, write_json
 from suite.stacks import catalog
 from tests.scenes import FAKE, FAKE_ADAPTER, SCENARIOS
 

@@ -11,8 +11,8 @@ import pytest
 from suite.case import Planned
 from suite.environments import locks
 from suite.errors import UserError
-from suite.results.store.result_set import ResultSet
 from suite.run.start.reproduce import prepare_reproduction
+from suite.sets.result_set import ResultSet
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of
 

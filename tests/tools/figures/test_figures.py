@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from suite.errors import UserError
-from suite.results.store import manifest
+from suite.sets import manifest
 from tools.figures import definitions, rules
 from tools.figures.__main__ import figures
 from tools.figures.markers import published_tables

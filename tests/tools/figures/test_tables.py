@@ -14,9 +14,9 @@ import pytest
 
 from suite import results
 from suite.errors import UserError
-from suite.results.store import manifest
-from suite.results.store.rows import Row
-from suite.results.store.schema import to_table
+from suite.sets import manifest
+from suite.sets.rows import Row
+from suite.sets.schema import to_table
 from tests.answers import test_profiles
 from tests.results.questions import test_capacity, test_predictions, test_programs
 from tests.results.rows import rows_of

@@ -20,7 +20,7 @@ from suite.results.analysis import Analysis
 from suite.results.outcomes import outcome_words
 from suite.results.questions.capacity import MemoryQuestion, StackCapacity
 from suite.results.questions.memory_parts import parts
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 
 CURVE_STEPS = 24  # straight pieces of a drawn curve
 

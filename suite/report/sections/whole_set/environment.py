@@ -12,8 +12,8 @@ from suite.machine.description import reached
 from suite.report.noise import BlockRecord, Reading, block_records, exceeded, readings
 from suite.report.sections.section import Context, Section
 from suite.report.sections.whole_set.facts import Fact, as_text, facts_of, merged
-from suite.results.store.plan_file import PlanFile
-from suite.results.store.rows import Row
+from suite.sets.plan import PlanFile
+from suite.sets.rows import Row
 
 # Facts that must be the same for all processes of a set, with their words.
 BUILDS = {

@@ -11,7 +11,7 @@ from suite.case import Purpose
 from suite.protocol import SAMPLINGS
 from suite.report.sections.section import Context, Section
 from suite.report.sections.whole_set.facts import Fact, facts_of
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from suite.stats import CLOSE, MODES_SPREAD
 
 ROUNDS = "in rounds"

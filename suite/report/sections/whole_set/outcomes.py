@@ -16,7 +16,7 @@ from suite.report.sections.section import Context, Section
 from suite.report.tables import Table
 from suite.results.analysis import Comparison
 from suite.results.outcomes import SEVERITY, WORDS, flag_counts, gravest, outcome_words
-from suite.results.store.rows import Row, ended
+from suite.sets.rows import Row, ended
 
 MOST = 12  # lines of a list in Markdown; the others are counted
 LONGEST = 240  # characters of a reason in Markdown and on the console

@@ -9,7 +9,7 @@ from pathlib import Path
 from suite.errors import COMMAND
 from suite.report.sections.section import Context, Section
 from suite.report.sections.whole_set.facts import Fact
-from suite.results.store.plan_file import REVISION, PlanFile
+from suite.sets.plan import REVISION, PlanFile
 
 REVISION_MAX = 1000  # characters of inputs/revision.txt that are read
 

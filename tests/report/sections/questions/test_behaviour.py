@@ -14,7 +14,7 @@ from suite.report.formats.export import export
 from suite.report.formats.render import page
 from suite.report.sections.questions.behaviour import chart
 from suite.results.questions.behaviour import Aspect, Figure, ProbeAnswer
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from suite.stacks.names import attempt_name
 from tests.results.questions.test_behaviour import entry, probe_row
 from tests.results.rows import attempt_of, make_set

@@ -10,8 +10,8 @@ from suite.cli.terminal.output import print_tables
 from suite.report.formats.render import render
 from suite.report.sections.questions.capacity import console_tables, memory_view
 from suite.results.questions.capacity import memory_questions
-from suite.results.store.rows import Row
-from suite.results.store.schema import to_table
+from suite.sets.rows import Row
+from suite.sets.schema import to_table
 from tests.report.test_page import Page
 from tests.results.questions.test_capacity import memory_row, rows
 

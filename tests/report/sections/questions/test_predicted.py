@@ -16,7 +16,7 @@ from suite.report.formats.render import render
 from suite.report.sections.questions.predicted_device import device_view, disagreement, title
 from suite.results.questions.curves import SIZE_MAX
 from suite.results.questions.predictions import predicted_devices
-from suite.results.store.schema import to_table
+from suite.sets.schema import to_table
 from tests.predict.answers import compiled, prediction
 from tests.report.test_page import Page
 from tests.results.questions.test_predictions import REFUSED, predicted_row, refused_row, rows

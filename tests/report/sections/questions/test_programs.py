@@ -17,7 +17,7 @@ from suite.report.formats.export import export
 from suite.report.formats.render import render
 from suite.report.sections.questions.programs import program_view, spread
 from suite.results.questions.programs import program_questions
-from suite.results.store.schema import to_table
+from suite.sets.schema import to_table
 from tests.ir.programs import program
 from tests.report.test_page import Page
 from tests.results.questions.test_programs import ir_row, rows

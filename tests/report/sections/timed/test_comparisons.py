@@ -28,7 +28,7 @@ from suite.results.analysis import Comparison
 from suite.results.cases.break_even import Calls, pays_off
 from suite.results.outcomes import outcome_text
 from suite.results.stack_figures import StackFigures
-from suite.results.store.rows import NOT_RUN, Row, accepted
+from suite.sets.rows import NOT_RUN, Row, accepted
 from suite.stats import Estimate
 from tests.plan_files import plan_file
 from tests.report import synthetic

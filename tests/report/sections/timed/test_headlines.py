@@ -19,7 +19,7 @@ from suite.report.sections.timed.comparison_tables import console_table
 from suite.report.sections.timed.headlines import headlines
 from suite.report.sections.whole_set.outcomes import OutcomesSection
 from suite.results.analysis import Analysis, analyse
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from tests.plan_files import plan_file
 from tests.report import synthetic
 from tests.report.parts import part

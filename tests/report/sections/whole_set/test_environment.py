@@ -12,8 +12,8 @@ from suite.case import Attempt, Purpose
 from suite.report.formats.render import render
 from suite.report.page import Report, report
 from suite.report.sections.whole_set.environment import EnvironmentSection, differences, environments, own_versions
-from suite.results.store.result_set import ResultSet
-from suite.results.store.rows import Row, empty_row
+from suite.sets.result_set import ResultSet
+from suite.sets.rows import Row, empty_row
 from suite.stacks.names import attempt_name
 from tests.report import synthetic
 from tests.report.parts import part

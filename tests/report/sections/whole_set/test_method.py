@@ -14,7 +14,7 @@ from suite.report.formats.export import export
 from suite.report.formats.render import page
 from suite.report.sections.whole_set.method import sampled
 from suite.report.sections.whole_set.terms import flag_title
-from suite.results.store.rows import Row
+from suite.sets.rows import Row
 from tests.plan_files import plan_file
 from tests.report.test_page import Page
 from tests.results.rows import rows_of

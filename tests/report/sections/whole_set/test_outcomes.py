@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from suite.case import Purpose
 from suite.report.sections.whole_set.outcomes import AIMS, apart, cases, failures
-from suite.results.store.rows import TOO_FAST
+from suite.sets.rows import TOO_FAST
 from tests.results.rows import attempt_of, row_of, untimed_row
 
 

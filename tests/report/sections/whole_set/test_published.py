@@ -13,8 +13,8 @@ from suite.report.formats.export import export
 from suite.report.formats.render import page
 from suite.report.page import report
 from suite.report.sections.whole_set.published import PublishedSection
-from suite.results.store.rows import Row
-from suite.results.store.schema import to_table
+from suite.sets.rows import Row
+from suite.sets.schema import to_table
 from suite.workloads import catalog
 from tests.report.parts import part
 from tests.results.rows import attempt_of, row_of

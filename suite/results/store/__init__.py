@@ -1,1 +1,0 @@
-"""A result set on disk: its files, their schema, and how each is read and checked."""

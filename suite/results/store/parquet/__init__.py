@@ -1,1 +1,0 @@
-"""Rows in Parquet files: their size is checked before they are unpacked, their values when they are read."""

@@ -1,0 +1,80 @@
+"""Lists the sets in a folder or in an archive, each with its name, date, machine, preset, stacks and outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from suite.errors import COMMAND, UserError
+from suite.sets import manifest
+from suite.sets.archive import fetch
+from suite.sets.archive.fetch import manifest_of
+from suite.sets.archive.storage import AT_ONCE, Storage
+from suite.sets.manifest import SET_NAME
+from suite.sets.parquet import read_rows
+from suite.sets.result_set import LATEST, ResultSet
+from suite.sets.rows import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One set in a list. `name` is its name in archives, `where` its folder or its archive's address, `facts` are those
+    of its manifest. `trouble` says what is wrong with the set; it is empty if nothing is."""
+
+    name: str
+    where: str
+    facts: Mapping[str, Any]
+    trouble: str = ""
+
+    @property
+    def created_at(self) -> str:
+        """Returns the date and time; empty if unknown."""
+        return str(self.facts.get("created_at") or "")
+
+
+def here(results: Path) -> list[Listed]:
+    """Returns the sets in a folder, oldest first. Unfinished sets are included."""
+    folders = (path.parent for path in results.glob("[!.]*/plan.json") if path.parent.name != LATEST)
+    return sorted(map(of_folder, folders), key=lambda listed: (listed.created_at, listed.where))
+
+
+def of_folder(folder: Path) -> Listed:
+    try:
+        store = ResultSet.open(folder)
+        if not store.is_whole:
+            rest = f"not finished; `{COMMAND} run --resume={folder}` completes it"
+            return Listed("", str(folder), store.facts(), rest)
+        known = manifest.read(folder)
+    except (UserError, OSError) as broken:
+        return Listed("", str(folder), {}, str(broken))
+    return Listed(known.name, str(folder), known.facts)
+
+
+def of_storage(storage: Storage) -> list[Listed]:
+    """Returns the sets of an archive, oldest first, without unfinished uploads."""
+    names = [name for name in storage.folders() if SET_NAME.fullmatch(name)]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        listed = pool.map(lambda name: of_published(storage, name), names)
+        return sorted(filter(None, listed), key=lambda entry: (entry.created_at, entry.name))
+
+
+def of_published(storage: Storage, name: str) -> Listed | None:
+    """Returns the entry of a published set; None if its upload was never finished."""
+    try:
+        if not storage.has(name, manifest.NAME):
+            return None
+        return Listed(name, storage.uri, manifest_of(storage, name).facts)
+    except UserError as broken:
+        return Listed(name, storage.uri, {}, str(broken))
+
+
+def rows_of(listed: Listed, storage: Storage | None, wanted: Collection[str]) -> list[Row]:
+    """Returns the columns `wanted` of a whole set's rows, as `read_rows` does. Without `storage` the set is in a folder
+    here. Raises UserError if the rows can't be read or, in a storage, aren't what the manifest says."""
+    if storage:
+        return fetch.rows_of(storage, listed.name, wanted)
+    store = ResultSet.open(Path(listed.where))
+    return read_rows(store.results_path, wanted, trusted=store.begun_here)

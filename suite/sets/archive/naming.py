@@ -1,0 +1,89 @@
+"""Finds the set that a person names. The text is the set's folder, its name in archives, or the beginning of such a
+name if no other set's name begins so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from suite.errors import COMMAND, UserError, near_match
+from suite.sets import manifest
+from suite.sets.archive.listing import of_storage
+from suite.sets.archive.storage import Storage
+from suite.sets.manifest import SET_NAME
+
+RESULTS = Path("results")
+LONGEST = 200  # characters of a name that are repeated in a message
+
+
+def named(text: str, results: Path = RESULTS) -> Path:
+    """Returns the folder of a set on this machine. `text` is a path, a set's name, or the beginning of a name. Names
+    are looked for in `results`; if `text` has a slash, in the folder before its last slash.
+
+    Raises UserError if no set has such a name, or if several have.
+    """
+    path = Path(text)
+    if path.exists():
+        return path
+    home = path.parent if "/" in text else results
+    if (home / path.name).exists():
+        return home / path.name
+    plans = (plan for plan in sorted(home.glob("*/plan.json")) if not plan.parent.is_symlink())
+    names = {str(plan.parent): names_of(plan.parent) for plan in plans}
+    chosen = only(path.name, names)
+    if chosen is None:
+        near = near_match(path.name, [name for both in names.values() for name in both])
+        hint = f" Did you mean '{near}'?" if near else ""
+        raise UserError(
+            f"There is no result set at {text[:LONGEST]}, and none in {home} has a name that begins like that."
+            f"{hint} `{COMMAND} sets` lists them, `{COMMAND} run` makes one."
+        )
+    return Path(chosen)
+
+
+def names_of(folder: Path) -> tuple[str, ...]:
+    """Returns the names of a set: that of its folder and, if the set is whole, its name in archives."""
+    try:
+        return folder.name, manifest.read(folder).name
+    except (UserError, OSError):
+        return (folder.name,)
+
+
+def archived(text: str, storage: Storage) -> str:
+    """Returns the name of the published set whose name or set id begins with `text`. A complete name is returned
+    without looking whether there is such a set.
+
+    Raises UserError if no published set has such a name, or if several have.
+    """
+    if SET_NAME.fullmatch(text):
+        return text
+    chosen = only(
+        text, {listed.name: (str(listed.facts.get("set_id", "")), listed.name) for listed in of_storage(storage)}
+    )
+    if chosen is None:
+        raise UserError(
+            f"{storage.uri} has no set with a name that begins with {text[:LONGEST]!r}. Names look like "
+            f"2026-11-21.cpu.3f2a91c; `{COMMAND} sets --from={storage.uri}` lists them."
+        )
+    return chosen
+
+
+def only(beginning: str, names: Mapping[str, tuple[str, ...]]) -> str | None:
+    """Returns the key of the only set that has a name with this beginning; None if there is no such set. Raises
+    UserError if there are several.
+
+    Folders whose sets have the same name in archives are copies of one set: the first of them is returned.
+    """
+    matching = {key: names_ for key, names_ in names.items() if any(name.startswith(beginning) for name in names_)}
+    if len({names_[-1] for names_ in matching.values()}) > 1:
+        lines = [f"  {' = '.join(dict.fromkeys((key, *names_)))}" for key, names_ in matching.items()]
+        raise UserError(
+            "\n".join(
+                [
+                    f"{len(lines)} sets have a name that begins with {beginning!r}:",
+                    *lines,
+                    "Give more of the name, or all of it.",
+                ]
+            )
+        )
+    return next(iter(matching), None)

@@ -1,0 +1,303 @@
+"""The public contract: the columns of results.parquet, one row per attempt, and how rows become tables.
+
+Readers always pass `SCHEMA`, because Parquet readers silently drop a column that the first of several
+files lacks. In every column null means unknown or not applicable, and 0 is a counted zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+# Raised when a column is added, removed or changes its meaning. Once a version is published, its sets stay readable;
+# none is yet, so that readers know this version alone.
+SCHEMA_VERSION = 12
+
+JSON = "json"  # stored as a string, because the keys differ from row to row
+ARROW_TYPES: dict[str, Any] = {
+    "int64": pa.int64(),
+    "float64": pa.float64(),
+    "string": pa.string(),
+    JSON: pa.string(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+    "list<float64>": pa.list_(pa.float64()),
+    "list<int64>": pa.list_(pa.int64()),
+    "list<string>": pa.list_(pa.string()),
+    "list<metric>": pa.list_(
+        pa.struct(
+            [("name", pa.string()), ("unit", pa.string()), ("kind", pa.string()), ("values", pa.list_(pa.float64()))]
+        )
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredColumn:
+    """One column: its type (a key of `ARROW_TYPES`), its unit (empty where it has none) and its meaning."""
+
+    name: str
+    type: str
+    unit: str
+    doc: str
+
+
+# The (type, unit) of each kind of column.
+KINDS = {
+    "whole": ("int64", ""),
+    "text": ("string", ""),
+    "words": ("list<string>", ""),
+    "json": (JSON, ""),
+    "time": ("timestamp", "UTC"),
+    "seconds": ("float64", "seconds"),
+    "samples": ("list<float64>", "seconds"),
+    "rounds": ("list<int64>", ""),
+    "share": ("float64", "1"),
+    "shares": ("list<float64>", "1"),
+    "bytes": ("int64", "bytes"),
+    "count": ("int64", "count"),
+    "mean count": ("float64", "count"),
+    "cores": ("float64", "cores"),
+    "FLOP": ("int64", "FLOP"),
+    "metrics": ("list<metric>", ""),
+}
+# The columns as (name, kind, meaning), by group.
+DESCRIBED = {
+    "identity": (
+        ("schema_version", "whole", "version of this table of columns"),
+        ("set_id", "text", "the result set"),
+        ("machine_id", "text", "pseudonym of the machine; rows of two machines are never paired"),
+        ("case_id", "text", "sha256 of the case's canonical JSON"),
+        ("case_name", "text", "the case, readable"),
+        ("comparison_id", "text", "shared by cases that differ in stack, variant and implementation alone"),
+        ("block", "whole", "the block, from 1; the unit of pairing"),
+        ("order", "whole", "the place in the block's shuffled order"),
+        ("replicate", "whole", "1; the baseline's further processes in the block (A/A twins) have 2, 3, …"),
+        (
+            "purpose",
+            "text",
+            (
+                "timed, prime (fills caches for a warm case), memory (a few steps, untimed), explain (which "
+                "kernels run, what memory is made of), profile (where the time goes), ir (what compilers are "
+                "handed), probe (how a stack behaves), predict (what an accelerator's compiler makes of a case)"
+            ),
+        ),
+        ("retry", "whole", "1, and one more each time that the block, or this process alone, is run again"),
+        ("seed", "whole", "seed of the generator of weights and inputs"),
+    ),
+    "case": (
+        ("workload", "text", "what is computed"),
+        ("size", "text", "name of the workload's set of dims; custom where no size has them"),
+        ("dims", "json", "whole numbers by name, an object"),
+        ("pass", "text", "forward, train or gradient"),
+        ("precision", "text", "declared arithmetic: f32, tf32 or bf16"),
+        ("track", "text", "default or tuned"),
+        ("stack", "text", "how the dialect's code is executed"),
+        ("variant", "text", "another lock or other flags of the stack; empty for none"),
+        (
+            "implementation",
+            "text",
+            "which function of a question file computes it; empty for workloads with one in each dialect",
+        ),
+        ("dialect", "text", "the language that the workload is written in"),
+        ("environment", "text", "the locked virtual environment"),
+        ("target", "text", "hardware class: cpu, cuda or tpu"),
+        ("device", "text", "the device planned; what the framework saw is in environment_facts"),
+        ("engine", "text", "how the process was contained: local or docker; not part of the case's identity"),
+        ("cache", "text", "cold or warm compile caches"),
+        ("threads", "count", "CPU cores that the framework was given"),
+        ("limit_memory_bytes", "bytes", "memory limit; null where only the machine limits"),
+        ("allocator", "text", "kept: the process keeps freed memory; system: the C library decides"),
+    ),
+    "outcome": (
+        (
+            "outcome",
+            "text",
+            "ok, differ, oom_host, oom_device, oom_compile, timeout, unsupported, wrong, error or crashed",
+        ),
+        ("reason", "text", "why, for every outcome but ok, and for the flag implausible"),
+        ("flags", "words", "what a reader must know beyond the outcome"),
+        ("phase", "text", "the last phase that the worker began"),
+        ("provenance", "text", "measured, inferred (from another row) or predicted"),
+        ("inferred_from", "text", "case_name of the row that this row was inferred from"),
+        ("exception_type", "text", "type of the exception that ended the worker"),
+        ("message", "text", "its message, at most 4 KiB"),
+        ("exit_code", "whole", "the process's exit code; null where a signal ended it"),
+        ("signal", "whole", "the signal that ended it"),
+        ("stderr_tail", "text", "the last lines of standard error"),
+    ),
+    "times": (
+        ("import_seconds", "seconds", "importing the framework"),
+        ("device_seconds", "seconds", "opening the device"),
+        ("build_seconds", "seconds", "building the step"),
+        ("place_seconds", "seconds", "placing weights, optimizer state and inputs on the device"),
+        ("first_seconds", "seconds", "first call in a fresh process until its results are ready: trace, compile, run"),
+        ("second_seconds", "seconds", "second call"),
+        ("synced_seconds", "samples", "the headline clock, until a call's results are ready; every sample in order"),
+        ("dispatch_seconds", "samples", "until the same calls returned: the time to submit, not to compute"),
+        (
+            "pipelined_seconds",
+            "samples",
+            "time of pipelined_calls submitted calls and one wait, divided by their number",
+        ),
+        ("fetch_seconds", "samples", "a synced call and the copy of its result to the host"),
+        ("synced_warmup", "count", "leading samples of synced_seconds that are warm-up, kept but not summarised"),
+        ("pipelined_calls", "count", "calls in flight in a sample of pipelined_seconds"),
+        ("compile_seconds", "seconds", "all compiling, by the framework's own counters"),
+        ("compiles_first", "count", "compiles and retraces during the first call"),
+        ("compiles_second", "count", "compiles and retraces during the second call"),
+        ("compiles_steady", "count", "compiles and retraces in later calls; any sets the flag recompiled"),
+        ("graph_breaks", "count", "graph breaks"),
+        ("synced_others", "shares", "share of our cores' time that other processes took in the batch of each sample"),
+        ("pipelined_others", "shares", "the same for pipelined_seconds"),
+        ("fetch_others", "shares", "the same for fetch_seconds"),
+        ("first_others", "share", "the same for the first call"),
+        ("second_others", "share", "the same for the second call"),
+        ("effective_cores", "cores", "our processor time over wall time, in the samples of synced_seconds"),
+        ("kernel_share", "share", "share of that processor time that the kernel used"),
+        ("minor_faults_per_step", "mean count", "minor page faults per step, in the same samples"),
+        ("sampling", "text", "how the samples were taken: alone, or in rounds, in turn with other processes"),
+        (
+            "synced_rounds",
+            "rounds",
+            "round of each synced sample; 0: taken before the first turn, or leading into a turn; null: sampled alone",
+        ),
+        ("company", "count", "processes that took turns in the rounds, with this one; null: sampled alone"),
+        ("held_seconds", "seconds", "waiting for turns, while other processes were measured"),
+        ("held_processor_seconds", "seconds", "processor time that this process took while it waited"),
+        ("restless_handovers", "count", "waits that began before the process had come to rest"),
+    ),
+    "memory": (
+        ("host_peak_build_bytes", "bytes", "peak resident memory until weights and inputs were placed"),
+        ("host_peak_step_bytes", "bytes", "peak resident memory while stepping"),
+        ("cgroup_peak_bytes", "bytes", "peak of the process's own cgroup, page cache included; null without one"),
+        ("cgroup_anonymous_bytes", "bytes", "greatest sampled anonymous memory of that cgroup: without page cache"),
+        ("device_peak_bytes", "bytes", "peak allocated on the device, by the framework"),
+        ("device_reserved_bytes", "bytes", "peak reserved on the device; can't be compared with device_peak_bytes"),
+        ("nvml_bytes", "bytes", "the process's device memory, by the driver"),
+        ("host_base_bytes", "bytes", "peak resident memory before anything was placed: Python and the framework"),
+        ("host_file_bytes", "bytes", "resident pages of files (libraries) at the end: the kernel can drop them"),
+        ("device_total_bytes", "bytes", "device memory that the framework may use"),
+        ("program_argument_bytes", "bytes", "arguments of the compiled step, by its compiler"),
+        ("program_output_bytes", "bytes", "results of that step, with those that overwrite an argument"),
+        ("program_temporary_bytes", "bytes", "temporary buffers of that step"),
+        ("program_aliased_bytes", "bytes", "results of that step that overwrite an argument"),
+        ("floor_parameters_bytes", "bytes", "parameters and buffers, by the workload's spec; the floor of every stack"),
+        ("floor_gradients_bytes", "bytes", "all gradients at once, which a compiler may avoid"),
+        ("floor_optimizer_bytes", "bytes", "the optimizer's moments"),
+        ("floor_inputs_bytes", "bytes", "inputs and targets"),
+        ("holders", "json", "what holds the memory, by an explain process: bytes by category, largest tensors"),
+    ),
+    "work": (
+        ("flops", "FLOP", "floating-point operations of a call, by a formula; of a question by XLA's own count"),
+        (
+            "bytes_floor",
+            "bytes",
+            "the least bytes that a call must move; of a question those of all inputs and results",
+        ),
+        ("parameters", "count", "trained numbers"),
+        ("items_per_step", "count", "tokens, images or rows in a call"),
+        (
+            "kernels",
+            "json",
+            (
+                "which libraries and instruction sets do the work, recorded by an explain process: a list, those "
+                "with most time first"
+            ),
+        ),
+    ),
+    "compiler": (
+        (
+            "programs",
+            "json",
+            (
+                "what the stack hands to its compiler, recorded by an ir process: a list in the order compiled, "
+                "with counts; the texts are in ir/"
+            ),
+        ),
+    ),
+    "prediction": (
+        (
+            "prediction",
+            "json",
+            (
+                "what an accelerator's own compiler makes, without the accelerator, of the program that the stack "
+                "hands over, by a predict process: an object"
+            ),
+        ),
+    ),
+    "profile": (
+        (
+            "profile",
+            "json",
+            "where a step's time goes, recorded by a profile process: seconds by category, with and without profiler",
+        ),
+    ),
+    "behaviour": (
+        (
+            "behaviour",
+            "json",
+            (
+                "what a probe observed: a list of aspects with the class of each, the framework's words, the lines "
+                "that ran, and what is documented; its figures are metrics of the kind behaviour"
+            ),
+        ),
+    ),
+    "gate": (
+        ("relative_error", "share", "worst relative Frobenius error against the reference"),
+        ("tolerance", "share", "largest relative error of a right result"),
+        ("result_types", "json", "type of each result by its name, an object"),
+        ("precision_observed", "text", "arithmetic observed in use"),
+        ("weights_sha256", "text", "digest of the generated weights and inputs, equal on all stacks"),
+    ),
+    "surroundings": (
+        ("canary_seconds", "samples", "time of a fixed piece of work before and after the block"),
+        ("steal_share", "share", "share of the block's processor time that the hypervisor took"),
+        ("versions", "json", "packages' versions by name, an object"),
+        ("lock_sha256", "text", "digest of the environment's lock file"),
+        ("image_digest", "text", "digest of the container's image"),
+        ("engine_version", "text", "version of the container engine"),
+        ("environment_facts", "json", "what the worker saw of its surroundings, an object"),
+        ("started_at", "time", "when the process was started"),
+    ),
+    "metrics": (("metrics", "metrics", "further figures of a workload: name, unit, kind and values of each"),),
+}
+GROUPS = {
+    group: tuple(StoredColumn(name, *KINDS[kind], doc) for name, kind, doc in columns)
+    for group, columns in DESCRIBED.items()
+}
+COLUMNS: tuple[StoredColumn, ...] = tuple(column for group in GROUPS.values() for column in group)
+NAMES: tuple[str, ...] = tuple(column.name for column in COLUMNS)
+SCHEMA: Any = pa.schema(
+    [pa.field(column.name, ARROW_TYPES[column.type]) for column in COLUMNS],
+    metadata={"stack_wars_schema_version": str(SCHEMA_VERSION)},
+)
+
+
+def to_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
+    """Returns a table in the canonical schema; a column that a row lacks is null.
+
+    Raises ValueError for a name that isn't a column (Arrow would drop it silently), and Arrow's own
+    ArrowInvalid or ArrowTypeError, or OverflowError, for a value of another type.
+    """
+    listed = list(rows)
+    if unknown := sorted({name for row in listed for name in row} - set(NAMES)):
+        raise ValueError(f"no such column: {', '.join(unknown)}")
+    for name in (column.name for column in COLUMNS if column.type == "int64"):
+        for value in (row.get(name) for row in listed):
+            # Arrow would silently cut 1.5 down to 1.
+            if isinstance(value, float) and not value.is_integer():
+                raise pa.ArrowInvalid(f"column {name} takes whole numbers, not {value}")
+    return pa.Table.from_pylist(listed, schema=SCHEMA)
+
+
+def markdown() -> str:
+    """Returns the columns as Markdown, with a table for each group, for the docs."""
+    lines = []
+    for group, columns in GROUPS.items():
+        lines += [f"### {group.capitalize()}", "", "| column | type | unit | meaning |", "| --- | --- | --- | --- |"]
+        lines += [f"| `{c.name}` | {c.type.replace('<', '&lt;')} | {c.unit} | {c.doc} |" for c in columns]
+        lines.append("")
+    return "\n".join(lines)

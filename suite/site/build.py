@@ -1,0 +1,121 @@
+"""Makes a site: a page for each set, and the index, histories and machines over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from suite.errors import UserError
+from suite.guard.printable import printable
+from suite.report.formats.render import FILE_NAME, page_of, write
+from suite.report.page import report_of
+from suite.report.tables import known
+from suite.results import load
+from suite.sets.archive.listing import Listed
+from suite.sets.files import check_writable, sole, write_json
+from suite.sets.manifest import SET_NAME
+from suite.site import pages
+from suite.site.entry import Entry
+from suite.site.sources import Refused, SetSource
+
+INDEX, MARK = "index.html", "site.json"  # MARK shows that a folder is a site, and lists its sets for programs
+SETS, HISTORY, MACHINES = "sets", "history", "machines"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A site that was made: its folder, the sets that it shows, and those that it refused."""
+
+    out: Path
+    shown: tuple[Entry, ...]
+    refused: tuple[Refused, ...]
+
+
+def build(source: SetSource, out: Path, say: Callable[[str], None], exclude: Sequence[str] = ()) -> Site:
+    """Makes a site of all sets of a source in the folder `out`, without those whose names match a glob of `exclude`. An
+    older site there is replaced. The same sets give the same bytes.
+
+    Raises UserError if the source doesn't exist, or if `out` has an index page that this program didn't write.
+    """
+    listed = [
+        item
+        for item in source.listed()
+        if not any(fnmatchcase(item.name or Path(item.where).name, pattern) for pattern in exclude)
+    ]
+    check_own(out)
+    with sole(out):
+        shown: list[Entry] = []
+        refused: list[Refused] = []
+        for item in listed:
+            try:
+                entry, text = read_set(source, item)
+            except UserError as broken:
+                label = item.name or Path(item.where).name
+                refused.append(Refused(label, reason(broken, item.where, label)))
+                say(f"{label} isn't shown: {refused[-1].reason}")
+            else:
+                write(out / pages.set_page(entry), text)
+                say(pages.set_page(entry))
+                shown.append(entry)
+        site = Site(out, tuple(shown), tuple(refused))
+        write_pages(site)
+        return site
+
+
+def check_own(out: Path) -> None:
+    """Raises UserError for a file, and for a folder with an index page that this program didn't write."""
+    if out.exists() and not out.is_dir():
+        raise UserError(f"{out} is a file. --out names the folder of the site.")
+    if (out / INDEX).exists() and not (out / MARK).is_file():
+        raise UserError(
+            f"{out} has an {INDEX} that this command didn't write. --out must name a folder only for the site."
+        )
+    check_writable(out, "--out")
+
+
+def reason(broken: UserError, where: str, label: str) -> str:
+    """Returns in one line why a set isn't shown. `label` replaces the set's path or address in it, because pages are
+    public."""
+    return " ".join(printable(str(broken)).replace(where, label).split())
+
+
+def read_set(source: SetSource, item: Listed) -> tuple[Entry, str]:
+    """Returns the entry of a set and the HTML of its page. Raises UserError if the set can't be shown, or isn't what
+    its manifest says."""
+    if item.trouble:
+        raise UserError(item.trouble)
+    with source.verified(item) as place:
+        results = load(place)
+        analysis = results.analysis()
+        report = report_of(results, analysis)
+        return Entry.of(item, results, analysis, report), page_of(report, f"../../{INDEX}")
+
+
+def write_pages(site: Site) -> None:
+    """Writes the index, the histories, the machines' pages and the file `MARK`. Removes the pages that an older site
+    has and this one hasn't; other files stay."""
+    texts = {INDEX: pages.index(site.shown, site.refused)}
+    texts |= {f"{HISTORY}/{name}": text for name, text in pages.histories(site.shown).items()}
+    texts |= {f"{MACHINES}/{name}": text for name, text in pages.machines(site.shown).items()}
+    for name, text in texts.items():
+        write(site.out / name, text)
+    write_json(site.out / MARK, known(mark(site)))
+    current = {site.out / name for name in (*texts, *map(pages.set_page, site.shown))}
+    of_sets = [page for page in site.out.glob(f"{SETS}/*/{FILE_NAME}") if SET_NAME.fullmatch(page.parent.name)]
+    for page in {*of_sets, *site.out.glob(f"{HISTORY}/*.html"), *site.out.glob(f"{MACHINES}/*.html")} - current:
+        page.unlink()
+        with suppress(OSError):  # the folder has other files, and stays
+            page.parent.rmdir()
+
+
+def mark(site: Site) -> dict[str, object]:
+    """Returns the content of MARK, which describes the site for programs."""
+    facts = ("name", "set_id", "created_at", "target", "preset")
+    return {
+        "version": 1,
+        "sets": [{fact: getattr(e, fact) for fact in facts} | {"page": pages.set_page(e)} for e in site.shown],
+        "refused": [{"name": refused.name, "reason": refused.reason} for refused in site.refused],
+    }

@@ -1,0 +1,233 @@
+"""Collects the step time of a case from every result set that has it, with the versions used, and marks the sets in
+which the time changed."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from statistics import fmean, median
+
+from scipy import special  # the same Student's t as in scipy.stats, which takes half a second to import
+
+from suite.case import Outcome, Purpose
+from suite.errors import UserError
+from suite.machine.description import processor
+from suite.protocol import Protocol
+from suite.results.stack_figures import used_processes
+from suite.sets.archive.listing import Listed, here, of_storage, rows_of
+from suite.sets.archive.storage import AT_ONCE, Storage
+from suite.sets.rows import CASE, SYNCED, Row, judged
+from suite.stats import NORMAL_CONSISTENT, spread
+
+# Set-to-set differences needed to estimate how much sets vary; with fewer there is no estimate.
+DIFFERENCES_MIN = 3
+# For normal values, a median of absolute deviations is 37 % as efficient as a variance, so n differences give 0.37 n
+# degrees of freedom.
+MEDIAN_FREEDOM = 0.37
+COLUMNS = frozenset(
+    {
+        *CASE,
+        *SYNCED,
+        "schema_version",
+        "case_id",
+        "case_name",
+        "comparison_id",
+        "block",
+        "replicate",
+        "purpose",
+        "retry",
+        "outcome",
+        "flags",
+        "machine_id",
+        "versions",
+        "inferred_from",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One case in one set: the logarithms of its processes' medians in seconds, and where they were measured.
+
+    `ratio` is the time before a change over the time since, so it is above 1 if the step became faster. None if nothing
+    changed.
+    """
+
+    set_name: str
+    created_at: str
+    machine_id: str
+    machine: str
+    case_id: str
+    question: str
+    stack: str
+    versions: str
+    logs: tuple[float, ...]
+    ratio: float | None = None
+
+    @cached_property
+    def mean(self) -> float:
+        """Returns the mean of `logs`."""
+        return fmean(self.logs)
+
+    @property
+    def seconds(self) -> float:
+        """Returns the geometric mean of the processes' medians."""
+        return math.exp(self.mean)
+
+    @cached_property
+    def variance(self) -> float | None:
+        """Returns the variance of `mean`, estimated from this set's processes; None if there is only one process."""
+        return spread(self.logs) ** 2 / len(self.logs) if len(self.logs) > 1 else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Returns the confidence interval in seconds, by Student's t over the processes; None if there is only one."""
+        if self.variance is None:
+            return None
+        half = float(special.stdtrit(len(self.logs) - 1, 0.5 + Protocol().confidence / 2)) * math.sqrt(self.variance)
+        return self.seconds * math.exp(-half), self.seconds * math.exp(half)
+
+
+def history(
+    results: Path,
+    storage: Storage | None,
+    workload: str,
+    stack: str,
+    say: Callable[[str], None],
+    passes: Collection[str] = (),
+) -> list[Point]:
+    """Returns the points of all whole sets in `storage` or, without one, in the folder `results`. They form a series
+    for each case and machine, oldest first, with changes marked.
+
+    `workload` and `stack` are globs; without `passes`, all passes count. `say` is called with a line for each set that
+    can't be read. Raises UserError if no set has such a case.
+    """
+    listed = of_storage(storage) if storage else here(results)
+    whole = without_copies([entry for entry in listed if not entry.trouble])
+    points: list[Point] = []
+    with ThreadPoolExecutor(AT_ONCE) as pool:  # most of the time a thread waits for a storage or a reading process
+        parts = [(entry, pool.submit(of_set, entry, storage, workload, stack, passes)) for entry in whole]
+    for entry, part in parts:
+        try:
+            points += part.result()
+        except UserError as refused:  # the other sets are still shown
+            say(f"{entry.name or entry.where} is left out: {refused}")
+    if not points:
+        filters = [f"--workload={workload}", f"--stack={stack}", *(f"--pass={pass_}" for pass_ in passes)]
+        where = storage.uri if storage else results
+        raise UserError(f"None of {len(whole)} whole sets in {where} has times of {' '.join(filters)}.")
+    return marked(points)
+
+
+def marked(points: Iterable[Point]) -> list[Point]:
+    """Returns points as series, one for each case and machine, oldest first, with the changes of each series marked."""
+    series: dict[tuple[str, ...], list[Point]] = defaultdict(list)
+    for point in sorted(points, key=lambda point: (point.created_at, point.set_name)):
+        series[point.question, point.stack, point.machine_id, point.case_id].append(point)
+    return [point for key in sorted(series) for point in changes(series[key])]
+
+
+def without_copies(listed: Iterable[Listed]) -> list[Listed]:
+    """Returns each run once. A run may be listed twice, because a fetch put it in a second folder, or because it was
+    published again later. Of such copies, the one with the most `ok` outcomes is kept."""
+    by_ok = sorted(listed, key=lambda entry: int((entry.facts.get("outcomes") or {}).get(Outcome.OK, 0)))
+    return [*{entry.facts.get("set_id") or entry.where: entry for entry in by_ok}.values()]
+
+
+def of_set(listed: Listed, storage: Storage | None, workload: str, stack: str, passes: Collection[str]) -> list[Point]:
+    """Returns a point for each case of one set that `workload`, `stack` and `passes` select."""
+    rows = rows_of(listed, storage, COLUMNS)
+    return points_in(listed, (row for row in rows if row["pass"] in passes or not passes), workload, stack)
+
+
+def points_in(listed: Listed, rows: Iterable[Row], workload: str = "*", stack: str = "*") -> list[Point]:
+    """Returns a point for each case of one set's rows that `workload` and `stack` select; only timed rows count."""
+    by_case: dict[str, list[Row]] = defaultdict(list)
+    for row in judged(row for row in rows if row["purpose"] == Purpose.TIMED):
+        wanted = fnmatchcase(row.text("workload"), workload) and fnmatchcase(row.stack_name, stack)
+        if wanted:
+            by_case[row["case_id"]].append(row)
+    used = [used_processes(of_case) for of_case in by_case.values()]
+    return [point(listed, processes) for processes in used if any(row.outcome == Outcome.OK for row in processes)]
+
+
+def point(listed: Listed, rows: Sequence[Row]) -> Point:
+    """Returns the point of a case, from the rows of its processes."""
+    row = rows[0]
+    versions = row.mapping("versions")
+    framework = versions.keys() - {"python", "numpy"}
+    # Every framework needs NumPy, so NumPy's version is shown only without a framework.
+    shown = [name for name in sorted(versions) if name != "numpy" or not framework]
+    return Point(
+        set_name=listed.name or str(listed.facts.get("set_id")),
+        created_at=listed.created_at,
+        machine_id=row.text("machine_id"),
+        machine=processor(listed.facts.get("machine") or {}),
+        case_id=row["case_id"],
+        question=row.comparison_name,
+        stack=row.stack_name,
+        versions=", ".join(f"{name} {versions[name]}" for name in shown),
+        logs=tuple(math.log(seconds) for process in rows if (seconds := process.median())),
+    )
+
+
+def changes(series: Iterable[Point]) -> list[Point]:
+    """Returns a series with its changes marked.
+
+    A set is a change if its distance from the mean of all sets since the last change is larger than a tie, and also
+    larger than chance explains. What chance explains is the half-width of Student's prediction interval for one further
+    set. Its error probability is 5 % for the whole series, divided among its sets (Bonferroni).
+    """
+    points = [*series]
+    noise = between(points)
+    significance = (1 - Protocol().confidence) / max(len(points) - 1, 1)
+    marked, since = points[:1], points[:1]
+    for point in points[1:]:
+        log_change = fmean(earlier.mean for earlier in since) - point.mean
+        if abs(log_change) > max(reach(since, point, noise, significance), math.log(Protocol().tie_ratio)):
+            marked.append(replace(point, ratio=math.exp(log_change)))
+            since = [point]
+        else:
+            marked.append(point)
+            since.append(point)
+    return marked
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """A variance, and its degrees of freedom."""
+
+    variance: float
+    freedom: int
+
+
+def between(points: Sequence[Point]) -> Noise | None:
+    """Returns the variance between the sets of a series; None for fewer than four sets. It is estimated from the median
+    difference between consecutive sets, because a few changes hardly affect a median."""
+    means = [point.mean for point in points]
+    differences = [abs(later - earlier) for earlier, later in pairwise(means)]
+    if len(differences) < DIFFERENCES_MIN:
+        return None
+    freedom = max(2, math.floor(MEDIAN_FREEDOM * len(differences)))
+    return Noise((NORMAL_CONSISTENT * median(differences)) ** 2 / 2, freedom)
+
+
+def reach(since: Sequence[Point], following: Point, noise: Noise | None, significance: float) -> float:
+    """Returns how far the logarithm of one further set's time may lie from the mean of `since` by chance. It uses the
+    larger of two variances: that between sets, and that between the processes of a set. Infinite if the variance
+    between sets is unknown, because one day's processes say little about the next day's."""
+    if noise is None:
+        return math.inf
+    several = [point for point in (*since, following) if point.variance is not None]
+    variance = fmean([point.variance or 0.0 for point in several] or [0.0])
+    within = Noise(variance, sum(len(point.logs) - 1 for point in several))
+    greater = max(noise, within, key=lambda noise: noise.variance)
+    quantile = float(special.stdtrit(greater.freedom, 1 - significance / 2))
+    return quantile * math.sqrt(greater.variance * (1 + 1 / len(since)))

@@ -1,0 +1,177 @@
+"""A set is found by every name that is listed of it and by each unique beginning, wherever a set is named."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from suite import results
+from suite.cli.measure.reproduce import reproduce
+from suite.cli.measure.run import run
+from suite.cli.options import RunOptions
+from suite.cli.sets import archives, compare, programs, report
+from suite.cli.sets.collect import collect
+from suite.cli.sets.verify import verify
+from suite.errors import UserError
+from suite.sets import manifest
+from suite.sets.archive import fetch, listing
+from suite.sets.archive.naming import archived, named
+from suite.sets.archive.publish import publish
+from suite.sets.archive.storage import Storage
+from suite.sets.result_set import ResultSet
+from tests.plan_files import plan_file
+from tests.results.rows import attempt_of, make_set, record, row_of
+from tests.sets.s3 import BUCKET
+from tools.pitfalls import pitfalls
+
+FIRST, SECOND = "20260301-123000-quick-cpu-1a2b", "20260301-170000-quick-cpu-3c4d"
+SHORT, OTHER = "20260301-12", "20260301-17"
+
+
+def made(folder: Path, name: str, seconds: float) -> ResultSet:
+    """A whole set of one day."""
+    rows = [row_of(attempt_of(stack, block), seconds) for stack in ("numpy", "jax_jit") for block in (1, 2)]
+    store = make_set(folder / name, rows, [record(1, 1), record(2, 1)])
+    store.settle(plan_file(set_id=name))
+    store.commit()
+    return store
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with two sets in results/, the second the latest, where the commands are typed."""
+    for name, seconds in ((FIRST, 0.01), (SECOND, 0.02)):
+        made(tmp_path / "results", name, seconds)
+    (tmp_path / "results" / "latest").symlink_to(SECOND)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def archive_name(name: str) -> str:
+    """What archives have a set of results/ by."""
+    return manifest.read(Path("results") / name).name
+
+
+def test_every_name_and_unique_beginning_is_the_set(home: Path) -> None:
+    folder = Path("results") / FIRST
+    other = archive_name(FIRST)
+    common = next(i for i, (a, b) in enumerate(zip(other, archive_name(SECOND), strict=True)) if a != b)
+    for text in (
+        FIRST,
+        SHORT,
+        f"results/{FIRST}",
+        f"results/{SHORT}",
+        other,
+        other[: common + 1],
+        f"results/{other[: common + 1]}",
+        str(home / "results" / SHORT),
+    ):
+        assert named(text).resolve() == folder.resolve(), text
+    assert named("latest").resolve() == named("results/latest").resolve() == (home / "results" / SECOND)
+    shutil.move("results", "elsewhere")
+    assert named(SHORT, Path("elsewhere")) == named(f"elsewhere/{SHORT}") == Path("elsewhere") / FIRST
+
+
+@pytest.mark.parametrize("beginning", ["20260301-1", "2026-03-01.cpu.", "results/2026", "2"])
+def test_an_ambiguous_beginning_is_refused_with_the_candidates(home: Path, beginning: str) -> None:
+    with pytest.raises(UserError, match="2 sets have a name that begins with") as refused:
+        named(beginning)
+    for name in (FIRST, SECOND):
+        assert name in str(refused.value) and archive_name(name) in str(refused.value)
+
+
+def test_what_no_set_is_called_is_refused_with_the_near_match(home: Path) -> None:
+    with pytest.raises(UserError, match=rf"no result set at 20260302-12.*\n?.*Did you mean '{FIRST}'\?"):
+        named("20260302-123000-quick-cpu-1a2b")
+
+
+def test_a_set_that_isn_t_whole_or_is_damaged_has_its_folder_s_name(home: Path) -> None:
+    (Path("results") / FIRST / "manifest.json").unlink()
+    (Path("results") / SECOND / "manifest.json").write_text("{")
+    assert named(SHORT) == Path("results") / FIRST and named(OTHER) == Path("results") / SECOND
+
+
+def test_a_set_that_was_fetched_is_the_same_set(home: Path) -> None:
+    shelf = Storage.of("shelf")
+    name = publish(Path("results") / FIRST, shelf, lambda text: None).name
+    fetch.fetch(shelf, name, Path("results"))
+    assert named(name) == Path("results") / name
+    assert named(name[:-1]) in (Path("results") / name, Path("results") / FIRST), "both are it"
+    assert named(SHORT) == Path("results") / FIRST
+
+
+def test_an_archive_is_named_by_beginnings_of_its_name_and_of_the_set_s_id(home: Path) -> None:
+    shelf = Storage.of("shelf")
+    first, second = (publish(Path("results") / name, shelf, lambda text: None).name for name in (FIRST, SECOND))
+    common = next(i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b)
+    for text in (first, first[: common + 1], FIRST, SHORT):
+        assert archived(text, shelf) == first
+    with pytest.raises(UserError, match="2 sets have a name that begins with '2026-03'") as refused:
+        archived("2026-03", shelf)
+    assert first in str(refused.value) and second in str(refused.value)
+    for nothing in ("2027", "../results"):
+        with pytest.raises(UserError, match=r"no set with a name that begins with .* sets --from=shelf"):
+            archived(nothing, shelf)
+
+
+def on_shelf() -> None:
+    """Both sets, archived."""
+    for name in (FIRST, SECOND):
+        publish(Path("results") / name, Storage.of("shelf"), lambda text: None)
+
+
+# Each takes a beginning of the first set's name; what has no answer for such a set refuses it as the set that it is.
+COMMANDS: dict[str, tuple[Callable[[str], object], str]] = {
+    "verify": (lambda text: verify(set=text), ""),
+    "verify --from": (lambda text: verify(set=text, from_="shelf"), ""),
+    "fetch": (lambda text: archives.fetch(set=text, from_="shelf", results="here"), ""),
+    "archive": (lambda text: archives.archive(set=text, to="other", with_changes=True), ""),
+    "report": (lambda text: report.report(set=text, format="json", out="told.json"), ""),
+    "report --compare": (lambda text: report.report(compare=(text, OTHER), format="md"), ""),
+    "compare": (lambda text: compare.compare(set=(text, OTHER), format="md"), ""),
+    "compare --by": (lambda text: compare.compare(set=(text,), by="track"), "two values of track"),
+    "ir": (lambda text: programs.ir(set=text), f"results/{FIRST} has kept no programs"),
+    "pitfalls": (lambda text: pitfalls(set=text, times=text), f"results/{FIRST} has no probes"),
+    "collect": (lambda text: collect(set=(text,)), f"results/{FIRST} is no share of a plan"),
+    "run --resume": (
+        lambda text: run(options=RunOptions(resume=text)),
+        f"results/{FIRST} was begun on another machine",
+    ),
+    "run --fits": (
+        lambda text: run(options=RunOptions(preset="oom", fits=text, dry_run=True)),
+        f"--fits=results/{FIRST}: no curve",
+    ),
+    "reproduce": (lambda text: reproduce(set=text, against=OTHER, json=True), ""),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_takes_a_beginning(home: Path, command: str) -> None:
+    on_shelf()
+    call, refusal = COMMANDS[command]
+    if refusal:
+        with pytest.raises(UserError, match=refusal):
+            call(SHORT)
+    else:
+        call(SHORT)
+
+
+def test_a_fetched_set_is_the_one_that_was_meant(home: Path) -> None:
+    on_shelf()
+    archives.fetch(set=SHORT, from_="shelf", results="here")
+    (folder,) = Path("here").iterdir()
+    assert folder.name == archive_name(FIRST) and results.load(folder).rows == results.load(f"results/{FIRST}").rows
+
+
+def test_a_place_that_is_not_there_is_refused(home: Path, bucket: Storage) -> None:
+    with pytest.raises(UserError, match=r"There is no folder nowhere\. .*`\./stackwars archive --to=nowhere`"):
+        listing.of_storage(Storage.of("nowhere"))
+    Path("empty").mkdir()
+    assert listing.of_storage(Storage.of("empty")) == []
+    assert bucket.uri.startswith(f"s3://{BUCKET}/")
+    assert listing.of_storage(bucket) == [], "a prefix of a bucket that is there"
+    with pytest.raises(UserError, match=r"There is no bucket nowhere, which s3://nowhere/sets names\."):
+        listing.of_storage(Storage.of("s3://nowhere/sets"))
