@@ -57,10 +57,10 @@ def sentence(gated: pl.DataFrame, cases: int, differing: list[str]) -> str:
         for outcome in FAILED
         for of in [gated.filter(pl.col("outcome") == outcome)]
     }
-    passed = gated.filter(~pl.col("outcome").is_in(FAILED)).sort("relative_error")
+    passed = gated.filter(~pl.col("outcome").is_in(FAILED))
     said = [f"{gated.height} of {counted(cases, 'case')} compared with the reference"]
     if not passed.is_empty():
-        worst = passed.row(-1, named=True)
+        worst = passed.row(passed["relative_error"].arg_max(), named=True)
         said.append(f"worst error that passed {units.magnitude(worst['relative_error'])} ({worst['stack']})")
     said.append(f"wrong: {listed(failed[WRONG])}" if failed[WRONG] else "none is wrong")
     if failed[DIFFER]:

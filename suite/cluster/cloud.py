@@ -118,7 +118,6 @@ def check_place(job: CloudJob, schedulers: Collection[str]) -> None:
 
 
 def rendered(template: str, file: str, job: CloudJob, **more: Any) -> Mapping[str, str]:
-    """Returns {file name: text} of one job file. Raises UndefinedError if the template uses a value that is missing."""
     return {
         file: templates().get_template(f"{template}.j2").render(job=job, accelerator=job.accelerator, file=file, **more)
     }
@@ -126,7 +125,6 @@ def rendered(template: str, file: str, job: CloudJob, **more: Any) -> Mapping[st
 
 @lru_cache(maxsize=1)
 def templates() -> Environment:
-    """Returns the templates, with the filters `sh` and `yaml`, which quote a value for a shell and for YAML."""
     environment = Environment(
         loader=FileSystemLoader(FOLDER),
         undefined=StrictUndefined,

@@ -20,7 +20,6 @@ PATIENCE_SECONDS = 10.0  # the longest wait for an address to answer
 
 
 def connect(address: str) -> None:
-    """Connects to the cluster. Raises UserError if there is none."""
     check_answers(address)
     # On every machine this program must be at the path that it has here, from which Ray's workers import it.
     variables = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": os.environ.get("PYTHONDONTWRITEBYTECODE", "")}

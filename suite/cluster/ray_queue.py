@@ -75,7 +75,6 @@ class Queue:
         return sorted(rest, key=lambda shard: -plan_seconds(share(self.store.plan, shard), self.workloads))
 
     def run(self) -> int:
-        """Hands out the pending comparisons and adds their shares to the set. Returns the exit code."""
         self.check_machines(offering(ray.nodes(), self.needs))
         pending = self.pending()
         say(f"{len(pending)} comparisons for {len(self.machines)} machine(s)")
@@ -183,7 +182,6 @@ class Queue:
 
 
 def say(text: str) -> None:
-    """Prints a line on standard error, without control characters."""
     print(printable(text), file=sys.stderr, flush=True)
 
 

@@ -75,7 +75,6 @@ def differences(lock: Path, name: str, target: str) -> Iterator[str]:
 
 
 def strange_variables(name: str, target: str, variables: Mapping[str, str]) -> dict[str, str]:
-    """Returns the variables of a variant that are neither ours nor harmless."""
     ours = flags(name, target)
     return {
         variable: value

@@ -107,7 +107,6 @@ def choose_base(client: DockerClient, wanted: str | None, python: str) -> str:
 
 
 def official_base(python: str) -> str:
-    """Returns the image that docker/base-images names for a Python. Raises UserError if it names none."""
     file = FOLDER / "base-images"
     lines = [line.split() for line in file.read_text(encoding="ascii").splitlines() if not line.startswith("#")]
     known = dict(filter(None, lines))
@@ -177,7 +176,6 @@ def follow(events: Iterable[dict[str, Any]], log: list[str]) -> None:
 
 
 def failure(name: str, base: str, log: list[str]) -> str:
-    """Returns the message about a failed build: the last lines of its log, and what to do."""
     words = "\n".join(line for line in log if line.strip())
     last = "\n".join(words.splitlines()[-LOG_LINES:])
     advice = remedy(words)

@@ -61,7 +61,6 @@ def find_uv(doomed: Path | None = None) -> str:
 
 
 def uv_places() -> list[str]:
-    """Returns the paths where uv may be, the one on PATH first."""
     ours = (environments.ROOT / folder / "bin" / "uv" for folder in (".venv", ".environments/uv"))
     return [str(path) for path in (shutil.which("uv"), *ours) if path]
 
@@ -96,7 +95,6 @@ def wheel_source(source: Path, links: Sequence[str] | None = None) -> list[str]:
 
 
 def link_folders() -> list[str]:
-    """Returns the folders of a site's own wheels: those of UV_FIND_LINKS, else of PIP_FIND_LINKS."""
     named = os.environ.get("UV_FIND_LINKS") or os.environ.get("PIP_FIND_LINKS") or ""
     return [link for link in re.split(r"[,\s]+", named) if link]
 

@@ -134,7 +134,6 @@ def package(requirement: str) -> str:
 
 
 def flags_text(environ: Sequence[str]) -> str:
-    """Returns variables, each `NAME=VALUE`, as the text of a flags file."""
     lines = ["# Variables of this variant's processes; lists of flags are added to the stack's own.", "[environ]"]
     for variable in environ:
         name, equals, value = variable.partition("=")

@@ -97,7 +97,6 @@ def prepare(
 def columns(
     attempt: Attempt, request: ProcessRequest, engine: Engine, end: Exit, started_at: datetime.datetime
 ) -> dict[str, Any]:
-    """Returns the columns of the row of a worker that has ended: what its events report, and its outcome."""
     account = events.read(request.folder / "events.jsonl")
     stderr_tail = tail(request.folder / "stderr.log")
     judged = outcome.judge(end, account, attempt.case.target, stderr_tail)

@@ -118,7 +118,6 @@ class Container(Engine):
 
 
 def variables(request: ProcessRequest, target: str) -> dict[str, str]:
-    """Returns the worker's environment variables: the image's paths, and a home that vanishes with the container."""
     scratch = str(request.cache_directory)
     values = COMMON | {"PATH": PATH, "HOME": scratch, "TMPDIR": scratch, "USER": "stackwars", "LOGNAME": "stackwars"}
     values |= request.variables
@@ -220,7 +219,6 @@ def owner(pid: int) -> str:
 
 
 def alive(label: str) -> bool:
-    """Whether the process that an `owner` text names still runs."""
     try:
         return owner(int(label.split(maxsplit=1)[0])) == label
     except (OSError, ValueError, IndexError):

@@ -90,7 +90,6 @@ def cases_of(
     selection: Selection,
     stacks: Sequence[str],
 ) -> Iterator[Case]:
-    """Yields the cases of one workload, pass and dims: each precision, track, cache, limit and stack."""
     for precision, track, cache, limit, name in itertools.product(
         selection.precisions or preset.precisions,
         selection.tracks or preset.tracks,

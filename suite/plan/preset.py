@@ -139,14 +139,12 @@ def question(entry: Any, where: str) -> Question:
 
 
 def protocol(entries: dict[str, Any], where: str) -> Protocol:
-    """Returns the protocol with some constants replaced; an integer may stand for a float."""
     kinds = get_type_hints(Protocol)
     check(entries, {field.name: kinds[field.name] for field in dataclasses.fields(Protocol)}, where)
     return Protocol(**entries)
 
 
 def check(data: dict[str, Any], kinds: Mapping[str, type], where: str) -> None:
-    """Raises UserError for an unknown key, with the nearest name, or for a value of another type."""
     for key, value in data.items():
         if key not in kinds:
             near = difflib.get_close_matches(key, kinds, n=1)

@@ -15,7 +15,6 @@ from suite.run.predictions import source_case
 from suite.run.runner import Runner
 from suite.sets.plan import Plan
 from suite.sets.rows import Row
-from suite.workloads.catalog import Workload
 
 
 def search(runner: Runner, run: Callable[[Attempt, bool], Row], purpose: Purpose, again: Collection[str] = ()) -> None:
@@ -37,18 +36,14 @@ def search(runner: Runner, run: Callable[[Attempt, bool], Row], purpose: Purpose
         by_size = {row.case.dims[plan.vary]: row for row in known if is_of(row.case, first, plan.vary)}
         while (size := size_after(by_size, first, plan, most, purpose)) is not None:
             order += 1
-            case = at_size(first, size, plan.vary, workload)
+            dims = dict(first.dims) | {plan.vary: size}
+            case = replace(first, dims=dims, size=workload.size_of(dims, first.size))
             if purpose is Purpose.PREDICT:
                 source = source_case(case, store.plan_file.target)
                 captured = source.case_id in runner.captured
                 if not captured:
                     run(attempt_of(plan, source, Purpose.IR, order=order, retry=retry), captured)
             by_size[size] = run(attempt_of(plan, case, purpose, order=order, retry=retry), case.case_id in last)
-
-
-def at_size(first: Case, size: int, axis: str, workload: Workload) -> Case:
-    dims = dict(first.dims) | {axis: size}
-    return replace(first, dims=dims, size=workload.size_of(dims, first.size))
 
 
 def size_after(by_size: Mapping[int, Row], first: Case, plan: Plan, most: int, purpose: Purpose) -> int | None:

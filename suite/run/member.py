@@ -46,7 +46,6 @@ class Member:
         return not self.is_over
 
     def turn(self, number: int) -> bool:
-        """Gives the process its turn in a round, and waits as `holds` does."""
         self._line.order(f"round {number}")
         return self.holds()
 

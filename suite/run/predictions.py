@@ -61,7 +61,6 @@ class Compiler:
 
     @cached_property
     def engine(self) -> Local:
-        """Returns the engine that runs one compilation. Raises UserError if the environment can't be made."""
         environment = venv.ensure(ENVIRONMENT, ENVIRONMENT)
         return Local(environment.python, environment.lock_sha256)
 
@@ -217,5 +216,4 @@ def figures(
 
 
 def source_case(case: Case, target: str) -> Case:
-    """Returns the case whose program a predicted case compiles: the same on the set's own target."""
     return replace(case, target=target, device=target)

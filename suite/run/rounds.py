@@ -168,5 +168,4 @@ def fresh_baseline(runner: Runner, attempts: Sequence[Attempt]) -> list[Attempt]
 
 
 def rounds_max(protocol: Protocol) -> int:
-    """Returns a number of rounds that no process exceeds."""
     return protocol.rounds_min + int(protocol.seconds_max / protocol.batch_seconds)

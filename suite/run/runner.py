@@ -163,9 +163,8 @@ class Runner:
         return next((row for row in self.full if needs_no_less(attempt.case, row.case, grows)), None)
 
     def blank(self, attempt: Attempt) -> Row:
-        """Returns the row of an attempt before its process: identity, case, machine, start, and the memory floor."""
-        stack, workload = STACKS[attempt.case.stack], self.workloads[attempt.case.workload]
         case = attempt.case
+        stack, workload = STACKS[case.stack], self.workloads[case.workload]
         least = {} if workload.is_probe else dataclasses.asdict(floor(workload, case.dims, case.pass_))
         return empty_row(attempt) | {
             "machine_id": self.machine_id,
@@ -197,12 +196,13 @@ class Runner:
         engine = self.engines(row["environment"])
         self.warm_up(row["environment"], engine)
         cache = self.cache_directory(attempt)
+        unproven = attempt.block == 1 or not self.agreement.is_proven(case.case_id)
         request = prepare(
             attempt,
             folder=self.store.log_folder(attempt),
             protocol=self.plan.protocol,
             cpus=self.cores[: case.threads],
-            gate=self.is_to_be_gated(attempt),
+            gate=attempt.purpose is Purpose.TIMED and unproven,
             workload_folder=self.workloads[case.workload].folder,
             stack_file=STACKS[case.stack].file,
             data_files=self.workloads[case.workload].data_files(case.dims),
@@ -255,11 +255,6 @@ class Runner:
             self.roofline = self.again()
             broken = exceeded(row, self.roofline, programs)
         return broken
-
-    def is_to_be_gated(self, attempt: Attempt) -> bool:
-        """Whether a process runs the whole gate: a timed one of block 1, or of a case that has passed none yet."""
-        proven = self.agreement.is_proven(attempt.case.case_id)
-        return attempt.purpose is Purpose.TIMED and (attempt.block == 1 or not proven)
 
     def warm_up(self, environment: str, engine: Engine) -> None:
         """Imports an environment's packages once, unmeasured, so that no measured process pays for a cold disk

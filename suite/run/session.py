@@ -77,7 +77,6 @@ class Session:
         return self.store.commit()
 
     def blocks(self) -> None:
-        """Runs the protocol's `blocks`, then as many more as `blocks_needed` says."""
         first = self.runner.plan.protocol.blocks
         for number in range(1, first + 1):
             self.block(number, first)

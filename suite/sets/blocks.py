@@ -69,7 +69,6 @@ def of_block(row: Row, runs: Runs) -> Row:
 
 
 def flags(row: Row, *added: Flag) -> list[str]:
-    """Returns the row's flags with some added; none occurs twice."""
     return list(dict.fromkeys([*row["flags"], *map(str, added)]))
 
 

@@ -39,7 +39,6 @@ def decoded(kind: Any, data: bytes, where: str) -> Any:
 
 
 def typed(kind: Any, value: Any, where: str) -> Any:
-    """Returns parsed JSON as a value of a type. Raises Damaged as `read` does."""
     with understood(where):
         return msgspec.convert(value, kind)
 

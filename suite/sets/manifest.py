@@ -155,7 +155,6 @@ def images(rows: Iterable[Row]) -> dict[str, list[str]]:
 
 
 def misstated(known: Manifest, derived: Mapping[str, Any]) -> list[str]:
-    """Returns a sentence for each fact of a manifest that differs from the fact derived from the files."""
     by_files = json.loads(json.dumps(derived))
     return [
         f"the manifest has another {fact} than the files"
@@ -174,7 +173,6 @@ def check_part(where: str, file: str) -> None:
 
 
 def described(folder: Path, facts: Mapping[str, Any]) -> Manifest:
-    """Returns the manifest of the files that a set's folder has now."""
     return Manifest(**facts, files={name: file_at(path) for name, path in parts(folder).items()})
 
 

@@ -139,7 +139,6 @@ class PlanFile:
 
 
 def check_version(version: Any) -> None:
-    """Raises UserError for a plan of another schema version than this program's."""
     if version != SCHEMA_VERSION:
         raise UserError(f"it has schema version {version!r:.20}; this program reads {SCHEMA_VERSION}.")
 

@@ -28,7 +28,9 @@ def main() -> None:
         resource.RLIMIT_CORE: 0,
     }
     for limit, most in limits.items():
-        resource.setrlimit(limit, (most, most))
+        hard = resource.getrlimit(limit)[1]  # the user's own limit may be less
+        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(limit, (least, least))
     import pyarrow as pa
 
     try:

@@ -110,8 +110,7 @@ class ResultSet:
         return self.unpacked(self.program_path(attempt, program))
 
     def program_header(self, attempt: str, program: str) -> str:
-        """Returns the first line of the optimized program that the compiler made of it; empty if there is none. Raises
-        UserError as `program` does."""
+        """Returns the first line of the optimized program that the compiler made of it; empty if there is none."""
         path = self.folder / files.FOLDER / attempt / f"{program}{files.OPTIMIZED}.gz"
         if not path.exists():
             return ""
@@ -179,7 +178,6 @@ class ResultSet:
 
     @property
     def machine(self) -> dict[str, Any]:
-        """The facts of the machine; empty where none were kept."""
         return self.read_json("machine.json", Facts)
 
     @machine.setter
@@ -188,7 +186,6 @@ class ResultSet:
 
     @property
     def roofline(self) -> dict[str, Any]:
-        """The measured roofline; empty where there is none."""
         return self.read_json("roofline.json", Sweep)
 
     @roofline.setter
@@ -220,12 +217,10 @@ class ResultSet:
         write_parquet(path, [row])
 
     def write_block(self, block: int, retry: int, record: dict[str, Any]) -> None:
-        """Writes the record that marks a block as complete."""
         path = self.folder / "blocks" / f"b{block:02d}-a{retry}.json"
         write_json(path, record | {"block": block, "retry": retry})
 
     def blocks(self) -> list[Block]:
-        """Returns the complete blocks, in order."""
         paths = sorted((self.folder / "blocks").glob("*.json"))
         return [json_file.read(path, Block) for path in paths]
 
@@ -256,7 +251,6 @@ class ResultSet:
         return read_parquet(self.results_path, trusted=self.begun_here) if self.is_whole else self.merged()
 
     def read_json(self, name: str, kind: type) -> dict[str, Any]:
-        """Returns a JSON file of the set, checked against its type; empty where the set lacks the file."""
         path = self.folder / name
         fields: dict[str, Any] = json_file.read(path, kind) if path.exists() else {}
         return fields

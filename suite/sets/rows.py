@@ -54,7 +54,6 @@ class Row(dict[str, Any]):
 
     @property
     def comparison_name(self) -> str:
-        """The case's name without the stack: `gemm-quick-forward-f32-cpu`."""
         return self.case.comparison_name
 
     @property
@@ -102,12 +101,10 @@ class Row(dict[str, Any]):
         return {number: median(taken) for number, taken in (turns[True] or turns[False]).items()}
 
     def median(self, clock: str = "synced") -> float | None:
-        """Returns the median of one clock's samples, in seconds; None without a sample."""
         samples = self.samples(clock)
         return median(samples) if samples else None
 
     def text(self, name: str) -> str:
-        """Returns a column as text; empty where unknown."""
         value = self.get(name)
         return "" if value is None else str(value)
 

@@ -294,7 +294,6 @@ def to_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
 
 
 def markdown() -> str:
-    """Returns the columns as Markdown, with a table for each group, for the docs."""
     lines = []
     for group, columns in GROUPS.items():
         lines += [f"### {group.capitalize()}", "", "| column | type | unit | meaning |", "| --- | --- | --- | --- |"]

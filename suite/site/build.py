@@ -112,7 +112,6 @@ def write_pages(site: Site) -> None:
 
 
 def mark(site: Site) -> dict[str, object]:
-    """Returns the content of MARK, which describes the site for programs."""
     facts = ("name", "set_id", "created_at", "target", "preset")
     return {
         "version": 1,

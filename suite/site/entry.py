@@ -67,7 +67,6 @@ class Entry:
 
     @classmethod
     def of(cls, listed: Listed, results: Results, analysis: Analysis, report: Report) -> Entry:
-        """Returns the entry of a set that is loaded and analysed."""
         facts = listed.facts
         return cls(
             name=listed.name,

@@ -73,12 +73,10 @@ class Point:
 
     @cached_property
     def mean(self) -> float:
-        """Returns the mean of `logs`."""
         return fmean(self.logs)
 
     @property
     def seconds(self) -> float:
-        """Returns the geometric mean of the processes' medians."""
         return math.exp(self.mean)
 
     @cached_property
@@ -159,7 +157,6 @@ def points_in(listed: Listed, rows: Iterable[Row], workload: str = "*", stack: s
 
 
 def point(listed: Listed, rows: Sequence[Row]) -> Point:
-    """Returns the point of a case, from the rows of its processes."""
     row = rows[0]
     versions = row.mapping("versions")
     framework = versions.keys() - {"python", "numpy"}

@@ -32,12 +32,10 @@ class Series:
 
     @property
     def machine(self) -> str:
-        """Returns the processor and the beginning of the machine's id."""
         return f"{self.points[0].machine} ({self.points[0].machine_id[:8]})"
 
     @property
     def lines(self) -> list[tuple[str, ...]]:
-        """Returns the lines of a table, as `lines_of` does."""
         return lines_of(self.points)
 
 
@@ -76,7 +74,6 @@ def change_text(point: Point) -> str:
 
 
 def series_of(points: Sequence[Point]) -> list[Series]:
-    """Returns the points grouped into series, in their order."""
     groups = groupby(points, key=lambda point: (point.question, point.stack, point.machine_id, point.case_id))
     return [Series(tuple(group)) for _, group in groups]
 
@@ -90,7 +87,6 @@ def panels_of(points: Sequence[Point]) -> list[HistoryPanel]:
 
 
 def panel(group: Sequence[Series]) -> HistoryPanel:
-    """Returns the panel of one question on one machine, from its series."""
     head = group[0].points[0]
     sets = sorted({(point.created_at, point.set_name) for series in group for point in series.points})
     places = {name: place for place, (_, name) in enumerate(sets)}
@@ -137,7 +133,6 @@ def versions_changed(group: Sequence[Series], places: Mapping[str, int]) -> dict
 
 
 def write_page(points: Sequence[Point], out: Path) -> None:
-    """Writes a history as one self-contained HTML file."""
     write(out, page("History", panels_of(points)))
 
 
@@ -176,7 +171,6 @@ def point_json(point: Point) -> dict[str, Any]:
 
 
 def write_parquet(points: Sequence[Point], out: Path) -> None:
-    """Writes a history as Parquet, with a row for each set and case."""
     texts = ("set", "created_at", "machine_id", "machine", "case_id", "question", "stack", "versions")
     numbers = ("seconds", "low_seconds", "high_seconds", "change")
     schema = pa.schema(

@@ -47,12 +47,10 @@ class Machine:
 
     @property
     def described(self) -> str:
-        """Returns the machine in one line, by its newest set."""
         return self.sets[0].described
 
     @property
     def map(self) -> Map | None:
-        """Returns the map of its questions."""
         return newest_map(self.questions)
 
 
@@ -83,7 +81,6 @@ def newest_map(asked: Sequence[MachineQuestion], *, with_machine: bool = False) 
 
 
 def index(shown: Sequence[Entry], refused: Sequence[Refused]) -> str:
-    """Returns the HTML of the index; `refused` are the sets that aren't shown."""
     machines_ = machines_of(shown)
     asked = [question for machine in machines_ for question in machine.questions]
     changes = [point for point in points_of(shown) if point.ratio is not None]
@@ -116,7 +113,6 @@ def histories(shown: Sequence[Entry]) -> dict[str, str]:
 
 
 def machines(shown: Sequence[Entry]) -> dict[str, str]:
-    """Returns {file name: HTML} of a page for each machine."""
     return {
         machine_file(machine.name, machine.id): page("site/machine.html.j2", machine=machine, timed=timed(shown))
         for machine in machines_of(shown)
@@ -146,7 +142,6 @@ def points_of(shown: Iterable[Entry]) -> list[Point]:
 
 
 def timed(shown: Iterable[Entry]) -> frozenset[str]:
-    """Returns the names of the questions that have a time in some set, and therefore a history."""
     return frozenset(point.question for entry in shown for point in entry.points)
 
 
@@ -185,27 +180,22 @@ def machine_questions(machine_id: str, entries: Sequence[Entry]) -> tuple[Machin
 
 
 def newest_first(shown: Iterable[Entry]) -> list[Entry]:
-    """Returns the sets ordered by date, the newest first."""
     return sorted(shown, key=lambda entry: (entry.created_at, entry.name), reverse=True)
 
 
 def row_id(question: MachineQuestion) -> str:
-    """Returns the id of a question's line in a table."""
     return f"q-{short_digest(f'{question.name} {question.machine_id}')}"
 
 
 def set_page(entry: Entry) -> str:
-    """Returns the path of a set's page from the site's root."""
     return f"sets/{entry.name}/{FILE_NAME}"
 
 
 def history_file(question: str) -> str:
-    """Returns the file name of a question's history."""
     return f"{slug(question)}-{short_digest(question)}.html"
 
 
 def machine_file(name: str, id_: str) -> str:
-    """Returns the file name of a machine's page."""
     return f"{slug(name)}-{short_digest(id_)}.html"
 
 

@@ -196,7 +196,6 @@ class Adapter(Observed, ABC):
         return self.fetch(self.loss_of(outputs)) if self.train else trees.mapped(self.fetch, outputs)
 
     def loss_of(self, outputs: Any) -> Any:
-        """Returns the loss among the outputs of a step that takes gradients."""
         return outputs[0] if isinstance(outputs, tuple) else outputs
 
     def result_types(self, outputs: Any) -> dict[str, str]:
@@ -205,7 +204,6 @@ class Adapter(Observed, ABC):
         return {name: self.type_of(leaf) for name, leaf in trees.leaves(tree)}
 
     def type_of(self, array: Any) -> str:
-        """Returns an array's type by NumPy's name."""
         dtype = getattr(array, "dtype", None)
         return str(getattr(dtype, "name", dtype) or np.asarray(array).dtype).removeprefix("torch.")
 

@@ -27,7 +27,6 @@ class Holders:
     all: tuple[Holder, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Returns bytes by category, most first, and the largest holders."""
         of_category: Counter[str] = Counter()
         for holder in self.all:
             of_category[holder.category] += holder.nbytes

@@ -83,7 +83,6 @@ def plain(path: str) -> str:
 
 
 def summed(calls: Iterable[tuple[str, str | None, float]]) -> list[LibraryUse]:
-    """Returns calls, each (library, instruction set, seconds), summed by library and instruction set, longest first."""
     seconds: dict[tuple[str, str | None], list[float]] = {}
     for library, isa, taken in calls:
         seconds.setdefault((library, isa), []).append(taken)

@@ -47,7 +47,6 @@ class Events:
         self.write("facts", columns=columns)
 
     def exception(self, error: BaseException) -> None:
-        """Writes an exception's type, message and traceback, shortened."""
         text = "".join(traceback.format_exception(error))
         kind = type(error)
         self.write(

@@ -56,8 +56,6 @@ def file_bytes() -> int | None:
 
 
 def tree_bytes(field: str) -> int | None:
-    """Returns the sum of a field over this process and its living children, in bytes; None where the kernel hides
-    it."""
     here = status_bytes("self", field)
     if here is None:
         return None
@@ -111,7 +109,6 @@ def has_room(adapter: Adapter, needed_bytes: int) -> bool:
 
 
 def figures(adapter: Adapter, host_peak: int | None) -> dict[str, Any]:
-    """Returns the memory columns of a row; None for what isn't known here."""
     columns = {"host_peak_step_bytes": host_peak, "host_file_bytes": file_bytes(), **adapter.memory()}
     return columns | ({"nvml_bytes": driver_bytes(os.getpid())} if adapter.case.target == "cuda" else {})
 

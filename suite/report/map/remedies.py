@@ -35,10 +35,11 @@ KEPT = ("preset", "purpose", "sampling", "timeout", "ir", "profile", "explain", 
 
 @dataclass(frozen=True, slots=True)
 class HowMade:
-    """How a set was made: the `options` of a command that makes a part of it again, as words, and the set's `protocol`.
-    `cores` are those that the set's processes had."""
+    """How a set was made: the `options` of a command that makes a part of it again, as words, whether its user's own
+    are `known`, and the set's `protocol`. `cores` are those that the set's processes had."""
 
     options: tuple[str, ...]
+    known: bool
     protocol: Protocol
     twin: bool
     cores: tuple[int, ...]
@@ -53,7 +54,7 @@ class HowMade:
         paths += [f"--stack-path={path}" for path in file.stack_paths]
         python = [f"--python={file.python}"] if file.python else []
         options = (*kept(file), f"--engine={file.engine}", *python, *paths)
-        return cls(options, file.plan.protocol, file.plan.twin, file.cores)
+        return cls(options, bool(file.options), file.plan.protocol, file.plan.twin, file.cores)
 
 
 def kept(file: PlanFile) -> Iterator[str]:
@@ -158,3 +159,5 @@ def about(case: Case, comparison: Comparison, made_by: HowMade, blocks: int) -> 
         f"taskset -c {','.join(map(str, cores))} before the command."
     )
     yield "Packages are those of the checkout's locks, which may be newer than the set's."
+    if not made_by.known:
+        yield "The set's plan is older and doesn't have the options of its run: preset and protocol are the default's."

@@ -123,7 +123,6 @@ def unlocked(stack: Stack, variant: str, target: str) -> str | None:
 
 
 def lacks(client: DockerClient, target: str) -> str | None:
-    """Returns what Docker lacks to give containers a target's devices; None if nothing."""
     if target != "cuda":
         return None
     info = client.info()

@@ -81,13 +81,11 @@ def prepare(
 
 
 def with_variants(selection: Selection, preset: Preset) -> Selection:
-    """Returns the selection with its variants by name. Raises UserError for a variant that doesn't exist."""
     stacks = selection.stacks or preset.stacks
     return replace(selection, stacks=expanded(stacks, selection.target, every=selection.variants))
 
 
 def check_selected(plan: Plan, target: str) -> None:
-    """Raises UserError for a plan without cases, or with a variant that has neither a lock nor flags on the target."""
     if not plan.cases:
         raise UserError("Nothing is selected: no workload of the preset matches the options.")
     for name in {environment_of(p.case.stack, p.case.variant) for p in plan.cases if p.case.variant}:
@@ -111,7 +109,6 @@ def chosen(engine: str, plan: Plan, target: str, python: str | None, *, build: b
 
 
 def curves(path: Path) -> list[Fit]:
-    """Returns the curves through the peaks of a set's memory processes. Raises UserError if none can be trusted."""
     loaded = load(path)
     fits = fits_of(loaded.analysis().memory, loaded.plan.set_id if loaded.plan else path.name)
     if not fits:

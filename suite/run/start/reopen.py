@@ -47,7 +47,6 @@ def reopen(path: Path, *, trust: bool = False) -> tuple[ResultSet, Run]:
 
 
 def check_origin(store: ResultSet, *, trust: bool) -> None:
-    """Raises UserError for a set that was begun elsewhere, or to which nothing can be added."""
     path, file = store.folder, store.plan_file
     if not (store.begun_here or trust):
         raise UserError(

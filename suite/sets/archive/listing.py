@@ -31,7 +31,6 @@ class Listed:
 
     @property
     def created_at(self) -> str:
-        """Returns the date and time; empty if unknown."""
         return str(self.facts.get("created_at") or "")
 
 

@@ -45,11 +45,11 @@ def publish(
                 f"{storage.uri} has {described.name} already, and a published set is never changed. `{COMMAND} verify "
                 f"--set={described.name} --from={storage.uri}` checks it."
             )
-        with storage.publishing():
-            upload(described, folder, storage, stored, say)
-            if signature:
-                storage.upload(signature, described.name, SIGNATURE)
-            storage.upload(data, described.name, manifest.NAME)
+        storage.tidy()
+        upload(described, folder, storage, stored, say)
+        if signature:
+            storage.upload(signature, described.name, SIGNATURE)
+        storage.upload(data, described.name, manifest.NAME)
     return described
 
 

@@ -85,5 +85,4 @@ def keygen(*options: str, text: str = "") -> subprocess.CompletedProcess[str]:
 
 
 def last(done: subprocess.CompletedProcess[str]) -> str:
-    """Returns the last line of an error message, without its full stop."""
     return (done.stderr.strip().splitlines() or ["no message"])[-1].rstrip(".")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import io
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -25,6 +25,7 @@ SCHEMES = ("s3", "gs", "file")
 CHUNK_BYTES = 2**20
 READ_MAX = 64 * 2**20  # a manifest of 100,000 files has a fifth of this
 AT_ONCE = 8  # files that are transferred in parallel
+DAY_SECONDS = 24 * 60 * 60
 UPLOADING = ".uploading"  # the subfolder of files that are being uploaded
 SECRETS = ("access_key", "secret_key", "session_token")  # parameters that an address must not have
 
@@ -159,29 +160,12 @@ class Storage:
         with refusals(self.uri):
             self.filesystem.delete_file(self.path(name, file))
 
-    @contextmanager
-    def publishing(self) -> Iterator[None]:
-        """Encloses the uploads of a command. In a folder it first deletes what killed uploads left behind, unless
-        another process is publishing there. In a bucket there is nothing to delete."""
-        if not self.is_local:
-            yield
-            return
-        beside = Path(self.path(UPLOADING))
-        try:
-            beside.mkdir(parents=True, exist_ok=True)
-            lock = os.open(beside / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
-        except OSError as refused:
-            raise UserError(f"{self.uri} can't be used: {refused.strerror}.") from None
-        try:
-            with suppress(BlockingIOError):
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                for leftover in beside.iterdir():
-                    if leftover.name != "lock":
-                        leftover.unlink()
-            fcntl.flock(lock, fcntl.LOCK_SH)
-            yield
-        finally:
-            os.close(lock)
+    def tidy(self) -> None:
+        """Deletes what killed uploads left in a folder: no upload of one file takes a day. A bucket keeps no halves."""
+        for leftover in Path(self.path(UPLOADING)).glob("*") if self.is_local else ():
+            with suppress(OSError):  # another command has moved or deleted it
+                if time.time() - leftover.stat().st_mtime > DAY_SECONDS:
+                    leftover.unlink()
 
 
 def check_address(uri: str) -> None:

@@ -118,7 +118,6 @@ class JaxAdapter(compiler.Dumping):
         return devices
 
     def compile(self, function: Any) -> Any:
-        """Returns a function of JAX arrays as this stack runs it: as it is, unless a subclass compiles it."""
         return function
 
     def moments(self, state: Any) -> dict[str, Any]:
@@ -147,11 +146,9 @@ class JaxAdapter(compiler.Dumping):
         return self.jax.device_put(value)
 
     def put_named(self, name: str, value: Any) -> Any:
-        """Returns a tensor of the case on the device, in its declared type."""
         return self.jax.device_put(value.astype(self.jax.numpy.bfloat16) if self.types[name] == "bfloat16" else value)
 
     def memory(self) -> dict[str, int | None]:
-        """Returns the figures of the first device's allocator; a CPU has none."""
         figures = self.jax.local_devices()[0].memory_stats() or {}
         names = ("peak_bytes_in_use", "peak_pool_bytes", "bytes_limit")
         return dict(zip(base.DEVICE_FIGURES, map(figures.get, names), strict=True))

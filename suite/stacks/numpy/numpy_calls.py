@@ -87,12 +87,10 @@ def recorded_as(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def spans() -> list[Span]:
-    """Returns the calls since `calls` was cleared, with categories."""
     return [Span("", name, begin, end, by_rules(name, RULES, Category.ELEMENTWISE)) for name, begin, end in calls]
 
 
 def plain(value: Any) -> Any:
-    """Returns a recording array as a plain one; any other value unchanged."""
     return value.view(np.ndarray) if isinstance(value, RecordingArray) else value
 
 

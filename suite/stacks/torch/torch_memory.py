@@ -30,7 +30,6 @@ def holders(
 
 
 def allocations(torch: Any, profile: Any) -> list[Any]:
-    """Returns the profiler's events of allocations and releases, in the order of time."""
     kind = torch._C._profiler._EventType.Allocation
 
     def below(events: Any) -> Iterator[Any]:

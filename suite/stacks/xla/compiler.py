@@ -37,7 +37,6 @@ LIBRARIES = {"__ynn": "YNNPACK", "__xnn": "XNNPACK", "__onednn": "oneDNN"}
 
 
 def compiler_options(tuned: Iterable[str]) -> dict[str, str] | None:
-    """Returns the chosen knobs as `compiler_options` of `jax.jit`; None if no knob is chosen."""
     return dict(name.split("=", 1) for name in sorted(tuned)) or None
 
 

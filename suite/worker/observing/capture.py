@@ -30,7 +30,6 @@ class Collector:
 
 
 def capture(adapter: Adapter, state: Any, batch: Any, events: Events, caches: str) -> None:
-    """Runs three steps and keeps what was compiled in each."""
     folder = events.folder / files.FOLDER
     collector, compiles = Collector(adapter, Path(caches), folder), adapter.counters()["compiles"]
     for step in STEP_PHASES:
@@ -48,7 +47,6 @@ def capture(adapter: Adapter, state: Any, batch: Any, events: Events, caches: st
 
 
 def capture_on_shapes(adapter: Adapter, data: Any, events: Events, caches: str) -> None:
-    """Compiles the step on shapes alone: no tensor is placed and nothing is run."""
     folder = events.folder / files.FOLDER
     collector = Collector(adapter, Path(caches), folder)
     events.phase("first")

@@ -45,7 +45,6 @@ class SyncedSamples:
         return sum(self.seconds)
 
     def all_places(self) -> list[int]:
-        """Returns the places of all samples, disturbed ones too."""
         return [*range(len(self.seconds))]
 
     def places(self, protocol: Protocol) -> list[int]:
@@ -120,7 +119,6 @@ class SamplesInRounds(SyncedSamples):
 
     @property
     def spent(self) -> float:
-        """Returns the seconds of all samples together, those before the first turn included."""
         return self.alone_seconds + sum(self.seconds)
 
     def all_places(self) -> list[int]:

@@ -458,7 +458,7 @@ def test_each_implementation_has_a_line_under_its_question(tabs: Tabs, tmp_path:
     tab = tabs.open(file)
     read = """
         out.heads = all("#map thead th[data-stack]").filter(visible).map(head => head.dataset.stack);
-        out.lines = all("#map .asked tr").filter(visible).map(line => [text(line.querySelector(".part")),
+        out.lines = all("#map .asked tr").filter(visible).map(line => [text(line.querySelector(".impl")),
           ...[...line.querySelectorAll("td")].filter(visible).map(cell => text(cell.querySelector(".w")) || "")]);"""
     out = told(tab, read)
     assert sorted(out["heads"]) == sorted(asked)

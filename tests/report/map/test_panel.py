@@ -190,7 +190,7 @@ def test_an_older_set_whose_plan_has_no_options_has_a_shorter_command() -> None:
     made = report(results.load(SETS / "two_passes"))
     recipes = [panel.recipe for panel in made.panels(made.overview) if panel.recipe]
     assert recipes and all("--preset" not in recipe.command and " --repeats=2" in recipe.command for recipe in recipes)
-    assert all(typed(recipe.command).engine == "local" for recipe in recipes)
+    assert all(typed(recipe.command).engine == "local" and "older" in recipe.about[-1] for recipe in recipes)
 
 
 def test_what_changes_the_numbers_is_in_the_command() -> None:
