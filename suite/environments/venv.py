@@ -211,7 +211,7 @@ def make(name: str, lock: Path, folder: Path) -> None:
         safely = ["--require-hashes", "--only-binary", ":all:", "--compile-bytecode", *uv.wheel_source(lock)]
         uv.run([program, "pip", "sync", "--python", inside, *safely, str(lock)], failure)
         if name == ORCHESTRATOR:
-            # Last, because the project's `invoke` command replaces the library's own.
+            # Last, since it needs what the lock brings.
             this = ["--no-deps", "--no-build-isolation", "--editable", str(environments.ROOT)]
             uv.run([program, "pip", "install", "--python", inside, *this], failure)
         (folder / MARKER).write_bytes(os.fsencode(sealed))
