@@ -60,8 +60,8 @@ def mkl_note(
         text=f"MKL, which {names} {calling} here, takes its default path on every processor that isn't Intel's, and "
         f"this is {machine.get('cpu_model')}. On this path it uses at most AVX2 on this processor{although}. {cause}",
         short=f"likely makes {names} slower here ({trial}{testable and '; a command there tests it'})",
-        first=f"{'On AMD' if vendor == AMD else 'Here'} MKL's default path likely slows {names}"
-        f"{', which can turn the ranking round' if testable else ''}.",
+        first=f"MKL's default path on this {'AMD processor' if vendor == AMD else 'processor'} likely slows {names}"
+        f"{'; a faster one may reverse the ranking' if testable else ''}.",
         command=trial_command(case, len(analysis.blocks), made_by) if testable else "",
         trial=trial_words(case) if testable else "",
     )
