@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,6 +22,9 @@ from suite.results.stack_figures import StackFigures, middle
 from suite.sets.rows import Row
 from suite.sets.schema import SCHEMA
 from suite.stats import Estimate
+
+# polars has system calls restarted after Ctrl-C, so that a wait for another process would never be interrupted.
+signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003  # it has no keyword
 
 FIGURES = {
     "first_seconds": "first",

@@ -96,8 +96,9 @@ def invoke(*words: object) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.stacks
 @pytest.mark.release
-def test_a_set_is_made_archived_fetched_and_reproduced(tmp_path: Path, shelf: Storage) -> None:
+def test_a_set_is_made_archived_fetched_and_reproduced(tmp_path: Path) -> None:
     """With another lock here than the set's: its own is used."""
+    shelf = Storage.of(str(tmp_path / "shelf"))
     asked = (
         "--preset=tiny",
         "--workload=gemm",
