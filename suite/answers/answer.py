@@ -39,9 +39,8 @@ class Answer:
 class Asked:
     """An answer's function with its words: the entry in the page's navigation, a longer heading, the field in JSON, the
     words of the glossary that it uses. A table is divided into `parts` by a column; with `across`, that column's values
-    stand side by side. One that is `only_on_page` isn't on the console. A set of processes of this `purpose` alone has
-    the `topic` in its title. One `over_baselines` is given over each baseline that a reader can choose. A condensed
-    page leaves out the table of one that `grows`."""
+    stand side by side. A set of processes of this `purpose` alone has the `topic` in its title. One `over_baselines` is
+    given over each baseline that a reader can choose. A condensed page leaves out the table of one that `grows`."""
 
     function: Function
     name: str
@@ -50,7 +49,8 @@ class Asked:
     terms: tuple[str, ...]
     parts: str
     across: str
-    only_on_page: bool
+    in_markdown: bool
+    on_console: bool
     topic: str
     purpose: str
     over_baselines: bool
@@ -72,7 +72,8 @@ def answer(
     terms: tuple[str, ...] = (),
     parts: str = "",
     across: str = "",
-    only_on_page: bool = False,
+    in_markdown: bool = True,
+    on_console: bool = True,
     topic: str = "",
     purpose: str = "",
     over_baselines: bool = False,
@@ -90,7 +91,8 @@ def answer(
             terms,
             parts,
             across,
-            only_on_page,
+            in_markdown,
+            on_console,
             topic,
             purpose,
             over_baselines,

@@ -23,7 +23,7 @@ SORTED_BY = 100  # the steps of the column that the table is sorted by
     terms=("total time", "break-even", "baseline", "undecided"),
     parts="question",
     over_baselines=True,
-    only_on_page=True,
+    on_console=False,
 )
 def break_even(frame: Frame) -> Answer | None:
     """The total time shows what compiling costs: it is the sum of the first call, the second call, and the steady
@@ -52,18 +52,19 @@ def break_even(frame: Frame) -> Answer | None:
                 }
             )
         charts[comparison.name] = totals_chart(comparison.name, [*known.values()], TOTALS[-1])
-        said[comparison.name] = leaders_words(least(known.values())) + first_run(known)
+        said[comparison.name] = leaders_words(least(known.values())), first_run(known)
     if not lines:
         return None
     table = pl.DataFrame(lines, infer_schema_length=None)
-    (name, words), *more = said.items()
+    told = [f"Least total time on {name}, by the medians: {words}.{first}" for name, (words, first) in said.items()]
+    (name, (words, first)), *more = said.items()
     rest = f" ({counted(len(more), 'more comparison')} below)" if more else ""
     asked = frame.stacks.filter(pl.col("question").is_in([*said]))
     return Answer(
-        f"Least total time on {name}, by the medians: {words.partition('. ')[0].rstrip('.')}{rest}.",
+        f"Least total time on {name}, by the medians: {words}{rest}.{first}",
         table,
         charts=charts,
-        also=not_shown(asked, table),
+        also=[*told, *not_shown(asked, table)],
     )
 
 
@@ -80,4 +81,4 @@ def first_run(known: dict[str, Calls]) -> str:
     """Returns how long the first run takes of the stack that has the least total time in the end; empty if that is
     short."""
     last = known[least(known.values())[-1][1]]
-    return f". The first run of {last.stack} takes {units.seconds(last.first)}." if is_long(last) else "."
+    return f" The first run of {last.stack} takes {units.seconds(last.first)}." if is_long(last) else ""

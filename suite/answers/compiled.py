@@ -26,7 +26,7 @@ TYPES = {
 }
 
 
-@answer("Eager or compiled", terms=("stack", "break-even", "verdict", "undecided"), only_on_page=True)
+@answer("Eager or compiled", terms=("stack", "break-even", "verdict", "undecided"), in_markdown=False, on_console=False)
 def compiled(frame: Frame) -> Answer | None:
     """Each line runs the same source code in two stacks: *eager* runs it operation by operation, as it is written;
     *compiled* first turns the whole step into one program, which costs time in the first run and may save some in every

@@ -18,7 +18,8 @@ FAILED = (WRONG, DIFFER)
     "Equivalence",
     heading="Do they compute the same?",
     terms=("equivalence gate", "relative error", "precision", "wrong result", "unverified"),
-    only_on_page=True,
+    in_markdown=False,
+    on_console=False,
 )
 def equivalence(frame: Frame) -> Answer | None:
     """In the first block each case's outputs, losses, gradients and parameters after three steps are compared with a

@@ -19,7 +19,8 @@ LEAST = 1e-3  # of all; a smaller category isn't shown
     heading="What holds the memory",
     terms=("holder", "peak memory"),
     parts="question",
-    only_on_page=True,
+    in_markdown=False,
+    on_console=False,
 )
 def holders(frame: Frame) -> Answer | None:
     """The table lists the tensors that a step holds at its memory peak, recorded in an untimed process. A profiler

@@ -8,7 +8,7 @@ from suite.answers.sentences import counted
 from suite.results.frame import Frame
 
 
-@answer("Latency", terms=("first run", "second run", "average", "steady state"), parts="question", only_on_page=True)
+@answer("Latency", terms=("first run", "second run", "average", "steady state"), parts="question", on_console=False)
 def latency(frame: Frame) -> Answer | None:
     """The *first* call in a fresh process, compilation included; the *second*, in which some stacks compile again; and
     the *average* of the steady calls after them. A case that didn't end well says how it ended, and in which call."""

@@ -10,7 +10,7 @@ from suite.answers.sentences import counted, listed
 from suite.results.frame import Frame
 
 
-@answer("Peak memory", terms=("peak memory",), across="stack", only_on_page=True)
+@answer("Peak memory", terms=("peak memory",), across="stack", on_console=False)
 def peaks(frame: Frame) -> Answer | None:
     """The greatest peak of a stack's timed processes, the framework and its compiler included. A timed process keeps
     freed memory unless `--allocator=system` is given; `--purpose=memory` measures peaks under the C library's own

@@ -13,6 +13,7 @@ from suite.answers.sentences import first_of
 from suite.case import Outcome, Purpose
 from suite.ir.timeline import Category, Profile
 from suite.results.frame import Frame
+from suite.results.names import slug
 
 ENOUGH = 0.9  # share of a step that must be attributed to operations; below it the page says how much is missing
 KINDS = {f"k{number}": name for number, name in enumerate(Category)}
@@ -102,4 +103,6 @@ def bars_of(question: str, known: list[tuple[str, str, Profile]]) -> object:
         for of, stack, profile in known
         if of == question
     ]
-    return bars(f"profiles-{question}-bars", f"Time of a profiled step of {question}, by category", split, KINDS, TIME)
+    return bars(
+        f"profiles-{slug(question)}-bars", f"Time of a profiled step of {question}, by category", split, KINDS, TIME
+    )

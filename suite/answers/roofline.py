@@ -14,7 +14,13 @@ from suite.results.frame import Frame
 ARITHMETIC, MEMORY = "arithmetic", "memory"
 
 
-@answer("Roofline", heading="Against the machine's limit", terms=("roofline", "efficiency"), only_on_page=True)
+@answer(
+    "Roofline",
+    heading="Against the machine's limit",
+    terms=("roofline", "efficiency"),
+    in_markdown=False,
+    on_console=False,
+)
 def roofline(frame: Frame) -> Answer | None:
     """Each circle is a case: across, the operations that its step does for each byte that it must move; up, the
     operations per second that it reached. A roof is what this machine was measured to reach: it rises where memory

@@ -14,6 +14,7 @@ from suite.answers.columns import COLUMNS, Column
 from suite.units import UNKNOWN, Unit
 
 ENDS = ("_low", "_high")
+MOST = 3  # entries of a table inside a cell, where it is written as text
 PLAIN = {"unsupported", "not run", "not planned"}  # outcomes that are no failure
 
 
@@ -119,7 +120,9 @@ def nested(values: Sequence[Any]) -> Cell:
     """Returns a list inside a cell: names in words, or a table to unfold."""
     if values and isinstance(values[0], dict):
         inside = part("", pl.DataFrame(values))
-        return Cell("; ".join(" ".join(cell.text for cell in line) for line in inside.lines), nested=inside)
+        first = [" ".join(cell.text for cell in line) for line in inside.lines[:MOST]]
+        rest = [f"{len(inside.lines) - MOST} more"] if len(inside.lines) > MOST else []
+        return Cell("; ".join([*first, *rest]), nested=inside)
     return Cell(", ".join(map(str, values)))
 
 

@@ -11,7 +11,7 @@ from suite.results.frame import Frame, ends
 from suite.stats import mean_of
 
 
-@answer("Device or host", terms=("dispatch", "synced", "pipelined", "fetch"), only_on_page=True)
+@answer("Device or host", terms=("dispatch", "synced", "pipelined", "fetch"), in_markdown=False, on_console=False)
 def transfers(frame: Frame) -> Answer | None:
     """*Dispatch* is when the call returns, *synced* when the result is ready on the device, *fetch* when it lies in
     host memory. A benchmark that reads different clocks for different stacks compares nothing. The last columns compare

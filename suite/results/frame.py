@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +24,9 @@ from suite.sets.rows import Row
 from suite.sets.schema import SCHEMA
 from suite.stats import Estimate
 
-# polars has system calls restarted after Ctrl-C, so that a wait for another process would never be interrupted.
+# What polars does to the process that imports it: a variable that measured processes must not have, and system calls
+# are restarted after Ctrl-C, so that a wait for another process would never be interrupted.
+os.environ.pop("_RJEM_MALLOC_CONF", None)
 signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003  # it has no keyword
 
 FIGURES = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
@@ -36,6 +37,11 @@ def question_names(heads: Sequence[Row], without: str = "") -> dict[str, str]:
     sized = {key: f"{name} ({dims[key]})" for key, name in plain.items()}
     names = {key: name if times == 1 else sized[key] for key, name, times in counted(plain)}
     return {key: name if times == 1 else f"{name} {key[:8]}" for key, name, times in counted(names)}
+
+
+def slug(name: str) -> str:
+    """Returns a name with only lower-case letters, digits and dashes. The names in a set may be any text."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def counted(names: Mapping[str, str]) -> list[tuple[str, str, int]]:

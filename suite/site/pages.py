@@ -4,13 +4,13 @@ machine."""
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from suite.report.formats.render import FILE_NAME, filled
 from suite.report.map.page_map import NOTHING, Map, MapRow
+from suite.results.names import slug
 from suite.results.ranking import catalogue_order
 from suite.site import history_page
 from suite.site.entry import Entry, QuestionEntry
@@ -192,17 +192,16 @@ def set_page(entry: Entry) -> str:
 
 
 def history_file(question: str) -> str:
-    return f"{slug(question)}-{short_digest(question)}.html"
+    return f"{file_slug(question)}-{short_digest(question)}.html"
 
 
 def machine_file(name: str, id_: str) -> str:
-    return f"{slug(name)}-{short_digest(id_)}.html"
+    return f"{file_slug(name)}-{short_digest(id_)}.html"
 
 
-def slug(name: str) -> str:
-    """Returns a name with only lower-case letters, digits and dashes, for use in a file name. The names in a set may be
-    any text."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:SLUG_MAX].strip("-") or "unnamed"
+def file_slug(name: str) -> str:
+    """Returns a name for use in a file name."""
+    return slug(name)[:SLUG_MAX].strip("-") or "unnamed"
 
 
 def short_digest(text: str) -> str:

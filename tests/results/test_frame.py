@@ -22,6 +22,12 @@ except KeyboardInterrupt:
 """
 
 
+def test_the_table_engine_leaves_no_variable_to_what_is_started_later() -> None:
+    code = "import os; before = {*os.environ}; import suite.results.frame; print({*os.environ} - before)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
 def test_ctrl_c_interrupts_a_wait_beside_the_table_engine() -> None:
     command = [sys.executable, "-c", WAITING]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=on_ctrl_c()) as process:

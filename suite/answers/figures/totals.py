@@ -8,6 +8,7 @@ from suite import units
 from suite.answers.figures.axes import LogAxis
 from suite.answers.figures.curves import CurveChart, curves
 from suite.results.cases.break_even import Calls, steps_shown
+from suite.results.names import slug
 
 
 def totals_chart(name: str, stacks: Sequence[Calls], last: int) -> CurveChart:
@@ -18,7 +19,7 @@ def totals_chart(name: str, stacks: Sequence[Calls], last: int) -> CurveChart:
         calls.stack: ([(at, calls.total(at)) for at in steps_shown(last)], line_words(calls, last)) for calls in stacks
     }
     return CurveChart(
-        id=f"totals-{name}-chart".replace(" ", "-"),
+        id=f"totals-{slug(name)}-chart",
         title=f"Total time on {name}",
         across_label="steps, log scale; time on a log scale, too",
         across=across.ticks(),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 
 from suite.results.analysis import Comparison
-from suite.results.names import DETAILS, details, dims_words
+from suite.results.names import DETAILS, details, dims_words, slug
 from suite.results.outcomes import outcome_text
 from suite.sets.rows import Row
 
@@ -22,7 +21,7 @@ def left_out(comparison: Comparison, shown: Collection[str]) -> tuple[str, ...]:
 
 def link_target(kind: str, name: str, id_: str) -> str:
     """Returns the anchor of a question in the parts of a `kind`: `c-gemm-forward-1a2b3c4d`."""
-    return f"{kind}-{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')}-{id_[:8]}"
+    return f"{kind}-{slug(name)}-{id_[:8]}"
 
 
 def comparison_anchor(comparison: Comparison) -> str:

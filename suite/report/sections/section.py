@@ -203,19 +203,23 @@ class AnswerSection(Section):
         ]
 
     def tables(self) -> Sequence[Table]:
-        shown = parts(self.found.table, across=self.asked.across) if self.asked.across else self.parts
+        return self.whole() if self.asked.in_markdown else ()
+
+    def console(self) -> Sequence[Table]:
+        return self.whole() if self.asked.on_console and self.found.on_console else ()
+
+    def whole(self) -> list[Table]:
+        """The table of all questions at once."""
         return [
             Table(
-                part.title or self.heading,
+                self.heading,
                 titles(part.heads),
                 [*rows_of(part)],
                 titles(head for head in part.heads if head.is_number),
+                after=self.found.also,
             )
-            for part in shown
+            for part in parts(self.found.table, across=self.asked.across)
         ]
-
-    def console(self) -> Sequence[Table]:
-        return () if self.asked.only_on_page or not self.found.on_console else self.tables()
 
     def data(self) -> list[Any]:
         return self.found.table.to_dicts()
