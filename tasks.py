@@ -15,7 +15,7 @@ from invoke.exceptions import Exit
 from invoke.tasks import Task, task
 
 from suite.cli.app import APP, COMMANDS, code_of
-from suite.cli.options import typed
+from suite.cli.values import typed
 
 TOOLS = Path(sys.executable).parent
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from docker import DockerClient
 
 from suite.cli.app import run_tool
-from suite.cli.options import Names
+from suite.cli.values import Names
 from suite.environments import say
 from suite.environments.images import DEBIAN, connect, own_base
 from suite.errors import UserError, unknown

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from suite.cli.app import run_tool
-from suite.cli.options import Names
+from suite.cli.values import Names
 from suite.environments import venv
 from suite.errors import UserError, unknown
 from suite.launch.engine import worker_environment

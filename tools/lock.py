@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from suite.cli.app import run_tool
-from suite.cli.options import Names
 from suite.cli.terminal.output import print_table
+from suite.cli.values import Names
 from suite.environments import locks, uv, variants
 from suite.errors import UserError
 

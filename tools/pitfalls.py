@@ -14,7 +14,7 @@ from statistics import median
 
 from suite import units
 from suite.cli.app import run_tool
-from suite.cli.options import LATEST
+from suite.cli.values import LATEST
 from suite.errors import COMMAND, UserError
 from suite.report.formats.render import environment, write
 from suite.report.sections.questions.behaviour import in_words

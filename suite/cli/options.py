@@ -8,15 +8,30 @@ of cases; all that follows is the same.
 # module, where their names needn't be known.
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
-from cyclopts import Group, Parameter, Token
+from cyclopts import Group, Parameter
 
 from suite.case import Purpose
-from suite.cli.values import parse_dims, parse_quantity, parse_share
+from suite.cli.values import (
+    Engine,
+    Force,
+    Json,
+    Names,
+    ResultsFolder,
+    StackPath,
+    Whole,
+    WorkloadPath,
+    absolute,
+    parse_dims,
+    parse_quantity,
+    parse_share,
+    split,
+    typed,
+)
 from suite.cluster.schedule import SCHEDULERS
 from suite.errors import COMMAND, UserError, unknown
 from suite.plan.planning import Selection
@@ -24,61 +39,7 @@ from suite.plan.preset import PURPOSES, Preset, load
 from suite.plan.shards import Shard
 from suite.units import BYTES, SECONDS
 
-LATEST = "results/latest"
 OFTEN = Parameter(group=Group("Used most", sort_key=1))
-
-
-def split(texts: Iterable[str]) -> tuple[str, ...]:
-    """Returns the words of texts that may be lists, like `numpy,jax_jit`."""
-    return tuple(word.strip() for text in texts for word in text.split(",") if word.strip())
-
-
-def parse_list(kind: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
-    """Returns the values of an option that is repeated or has a list, like --stack=numpy,jax_jit."""
-    return split(token.value for token in tokens)
-
-
-def parse_whole(kind: Any, tokens: Sequence[Token]) -> int:
-    """Returns a whole number. cyclopts would take 2.5 for 2."""
-    try:
-        return int(tokens[0].value)
-    except ValueError:
-        raise ValueError(f"'{tokens[0].value}' is no whole number.") from None
-
-
-Names = Annotated[tuple[str, ...], Parameter(converter=parse_list)]
-Several = Annotated[tuple[str, ...], Parameter(consume_multiple=True)]
-Whole = Annotated[int, Parameter(converter=parse_whole)]
-Json = Annotated[bool, Parameter(help="print one JSON object on standard output, and nothing else")]
-ResultsFolder = Annotated[str, Parameter(help="folder for result sets")]
-Origin = Annotated[
-    str | None,
-    Parameter(
-        help="use the result sets of this archive, in place of those here: a folder, s3://bucket/prefix or "
-        "gs://bucket/prefix; credentials come from the environment"
-    ),
-]
-WorkloadPath = Annotated[tuple[str, ...], Parameter(help="a folder of your own workloads")]
-StackPath = Annotated[
-    tuple[str, ...], Parameter(help="a stack of your own: its file <stack>_adapter.py, or a folder of such files")
-]
-Engine = Annotated[
-    str, Parameter(help="how processes are contained: local, docker, or auto: docker if it works here, else local")
-]
-Force = Annotated[bool, Parameter(help="run even if another run is going on here, or the machine is busy")]
-
-
-def typed(name: str, value: Any) -> list[str]:
-    """Returns an option as a person types it, from its name in Python: `--stack=numpy`, once for each value. True is an
-    option without a value; None and False are no option."""
-    option = "--" + name.rstrip("_").replace("_", "-")
-    values = value if isinstance(value, tuple | list) else (value,)
-    return [option if each is True else f"{option}={each}" for each in values if each is not None and each is not False]
-
-
-def absolute(paths: Sequence[str]) -> tuple[Path, ...]:
-    """Returns paths as absolute ones, since a set may be resumed from another folder."""
-    return tuple(Path(path).absolute() for path in paths)
 
 
 @Parameter(name="*")

@@ -1,13 +1,73 @@
-"""Parses the values of options: quantities, shares, dims, outcomes."""
+"""The kinds of values that options take, and how they are parsed: lists, quantities, shares, dims, outcomes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter, Token
 
 from suite.case import Outcome
 from suite.errors import UserError, unknown
 from suite.units import parse
+
+LATEST = "results/latest"
+
+
+def split(texts: Iterable[str]) -> tuple[str, ...]:
+    """Returns the words of texts that may be lists, like `numpy,jax_jit`."""
+    return tuple(word.strip() for text in texts for word in text.split(",") if word.strip())
+
+
+def parse_list(kind: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
+    """Returns the values of an option that is repeated or has a list, like --stack=numpy,jax_jit."""
+    return split(token.value for token in tokens)
+
+
+def parse_whole(kind: Any, tokens: Sequence[Token]) -> int:
+    """Returns a whole number. cyclopts would take 2.5 for 2."""
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise ValueError(f"'{tokens[0].value}' is no whole number.") from None
+
+
+Names = Annotated[tuple[str, ...], Parameter(converter=parse_list)]
+Several = Annotated[tuple[str, ...], Parameter(consume_multiple=True)]
+Whole = Annotated[int, Parameter(converter=parse_whole)]
+Json = Annotated[bool, Parameter(help="print one JSON object on standard output, and nothing else")]
+ResultsFolder = Annotated[str, Parameter(help="folder for result sets")]
+Origin = Annotated[
+    str | None,
+    Parameter(
+        help="use the result sets of this archive, in place of those here: a folder, s3://bucket/prefix or "
+        "gs://bucket/prefix; credentials come from the environment"
+    ),
+]
+WorkloadPath = Annotated[tuple[str, ...], Parameter(help="a folder of your own workloads")]
+StackPath = Annotated[
+    tuple[str, ...], Parameter(help="a stack of your own: its file <stack>_adapter.py, or a folder of such files")
+]
+Engine = Annotated[
+    str, Parameter(help="how processes are contained: local, docker, or auto: docker if it works here, else local")
+]
+Force = Annotated[bool, Parameter(help="run even if another run is going on here, or the machine is busy")]
+
+
+def typed(name: str, value: Any) -> list[str]:
+    """Returns an option as a person types it, from its name in Python: `--stack=numpy`, once for each value. True is an
+    option without a value; None and False are no option."""
+    option = "--" + name.rstrip("_").replace("_", "-")
+    values = value if isinstance(value, tuple | list) else (value,)
+    return [option if each is True else f"{option}={each}" for each in values if each is not None and each is not False]
+
+
+def absolute(paths: Sequence[str]) -> tuple[Path, ...]:
+    """Returns paths as absolute ones, since a set may be resumed from another folder."""
+    return tuple(Path(path).absolute() for path in paths)
+
 
 EXAMPLES = {"set": "2026-11-21.cpu.3f2a91c", "workload": "gpt2"}
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from suite import results
 from suite.cli.measure.run import measure_or_resume
-from suite.cli.options import Names, ProcessOptions, RunOptions, absolute
+from suite.cli.options import ProcessOptions, RunOptions
 from suite.cli.terminal.output import print_table
+from suite.cli.values import Names, absolute
 from suite.environments import locks, releases, say, variants, venv
 from suite.errors import UserError, unknown
 from suite.plan.bisection import Bisection, ReleaseVerdict

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from suite import units
-from suite.cli.options import CaseOptions, Json, Names, Origin, RunOptions, Whole, command
+from suite.cli.options import CaseOptions, RunOptions, command
 from suite.cli.terminal.output import print_json, print_table
+from suite.cli.values import Json, Names, Origin, Whole
 from suite.cluster import estimate
 from suite.cluster.accelerators import Accelerator, find
 from suite.cluster.cloud import SCHEDULERS, SLACK, SLURM, CloudJob, render

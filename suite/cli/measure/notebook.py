@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suite.cli.options import typed
 from suite.cli.terminal.output import print_tables
+from suite.cli.values import typed
 from suite.errors import UserError
 from suite.report.page import report
 from suite.results import load

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 from suite.case import Outcome, Purpose
 from suite.cli.measure import run
-from suite.cli.options import OFTEN, MeasuringOptions, Names, command
+from suite.cli.options import OFTEN, MeasuringOptions, command
 from suite.cli.sets.programs import program_of
 from suite.cli.terminal.output import print_json, print_table
 from suite.cli.terminal.progress import listener
-from suite.cli.values import parse_quantity, parse_share
+from suite.cli.values import Names, parse_quantity, parse_share
 from suite.environments import venv
 from suite.errors import COMMAND, UserError
 from suite.launch.attempt import tail

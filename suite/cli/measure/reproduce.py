@@ -10,9 +10,8 @@ from pathlib import Path
 
 from suite import units
 from suite.cli.measure.run import carry_out
-from suite.cli.options import Engine, Force, Json, Origin, ResultsFolder, absolute
 from suite.cli.terminal.output import print_json, print_table
-from suite.cli.values import needed
+from suite.cli.values import Engine, Force, Json, Origin, ResultsFolder, absolute, needed
 from suite.environments import say
 from suite.environments.locks import all_locks
 from suite.errors import COMMAND, UserError

@@ -13,10 +13,10 @@ from suite import results
 from suite.cli.measure import answer
 from suite.cli.measure.dry_run import plan_json, print_plan
 from suite.cli.measure.ending import explained
-from suite.cli.options import ExplainOptions, FrontierOptions, MeasuringOptions, RunOptions, absolute
+from suite.cli.options import ExplainOptions, FrontierOptions, MeasuringOptions, RunOptions
 from suite.cli.terminal.output import print_json
 from suite.cli.terminal.progress import ProgressLines, listener
-from suite.cli.values import parse_outcomes
+from suite.cli.values import absolute, parse_outcomes
 from suite.cluster.schedule import forget, hand_out
 from suite.environments import say
 from suite.errors import COMMAND, UserError

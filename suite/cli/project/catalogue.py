@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from suite.cli.options import Json, StackPath, WorkloadPath
 from suite.cli.terminal.output import print_json, print_table
+from suite.cli.values import Json, StackPath, WorkloadPath
 from suite.environments import venv
 from suite.environments.locks import Locks, names, pins, variants
 from suite.environments.variants import flags

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 
 from docker.errors import DockerException
 
-from suite.cli.options import Json
 from suite.cli.terminal.output import print_json, print_table
+from suite.cli.values import Json
 from suite.environments import ROOT, images, pythons, uv, venv
 from suite.environments.locks import (
     ORCHESTRATOR,

@@ -7,8 +7,8 @@ from dataclasses import asdict
 
 from suite import units
 from suite.case import TARGETS
-from suite.cli.options import Json, Names
 from suite.cli.terminal.output import print_json, print_table
+from suite.cli.values import Json, Names
 from suite.cluster.schedule import CLUSTER
 from suite.environments import images as built_images
 from suite.environments import pythons, say, venv

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from suite import units
-from suite.cli.options import LATEST, Json, Names, Origin, ResultsFolder
 from suite.cli.terminal.output import print_json, print_table
-from suite.cli.values import needed
+from suite.cli.values import LATEST, Json, Names, Origin, ResultsFolder, needed
 from suite.environments import say
 from suite.errors import UserError
 from suite.machine.description import processor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from suite.cli.options import ResultsFolder, Several
+from suite.cli.values import ResultsFolder, Several
 from suite.cluster import collect as shares
 from suite.report.formats.render import render
 from suite.results import load

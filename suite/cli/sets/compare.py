@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from suite import results
-from suite.cli.options import Several
 from suite.cli.terminal.output import check_form, write_export, write_file
+from suite.cli.values import Several
 from suite.errors import COMMAND, UserError, unknown
 from suite.report.between_sets import Compared, compared_field, compared_sets, export_field, export_sets
 from suite.report.formats.compare_page import FILE_NAME, compare_page

@@ -10,8 +10,8 @@ from typing import Any
 
 from suite import results
 from suite.case import Outcome, Purpose
-from suite.cli.options import LATEST, Json, Several
 from suite.cli.terminal.output import print_json, print_table
+from suite.cli.values import LATEST, Json, Several
 from suite.environments import venv
 from suite.errors import COMMAND, UserError, unknown
 from suite.ir import files, summary

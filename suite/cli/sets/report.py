@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from suite import results
-from suite.cli.options import LATEST, Names, Several
 from suite.cli.sets.compare import compare as compare_sets
 from suite.cli.terminal.output import check_form, write_export
+from suite.cli.values import LATEST, Names, Several
 from suite.errors import UserError
 from suite.report.formats.export import export
 from suite.report.formats.render import FILE_NAME, render

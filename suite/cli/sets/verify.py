@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from suite.cli.options import LATEST, Json, Origin
 from suite.cli.terminal.output import print_json
+from suite.cli.values import LATEST, Json, Origin
 from suite.errors import Damaged, UserError
 from suite.guard import plain_files
 from suite.results.outcomes import FAILED

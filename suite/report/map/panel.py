@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from suite import units
 from suite.answers.figures.axes import LogAxis
 from suite.answers.figures.bars import KINDS
-from suite.answers.figures.plots import kind_of
+from suite.answers.figures.processes import PlotEnd, ProcessMark, RunPlot, ends, marks, run_plot
 from suite.case import Purpose, phase_words
 from suite.ir.findings import StackPrograms, findings
 from suite.report.map.remedies import CellRecipe, HowMade, cell_recipe, remedy
@@ -33,40 +31,6 @@ WORKLOADS = Path(__file__).parents[2] / "workloads"
 COLUMNS_MOST = 60  # of a run plot
 COLUMNS_LEAST = 12  # of a run plot on the page of a set of many processes, so that the page stays small
 COLUMNS_OF_PAGE = 120_000  # of all run plots of a page together, if this leaves each plot its least
-PLOT_TOP, PLOT_HEIGHT = 6, 80  # of the plot of processes, in pixels
-LINE, TEXT_DOWN = 13, 4  # of its text, in pixels: a line's height, and its foot under its middle
-HIGH = 100  # the height of a run plot, in its own units
-
-
-@dataclass(frozen=True, slots=True)
-class ProcessMark:
-    """The mark of one process's steady median, in percent of the plot."""
-
-    x: float
-    y: float
-    kind: str
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class PlotEnd:
-    """The least or the greatest of the processes' steady medians: where it is written in their plot, in pixels from the
-    top, and its words."""
-
-    y: float
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class RunPlot:
-    """The samples of one process in order: the area between the least and the greatest of each column, the line of
-    medians, and how many columns are warm-up. The plot is `width` by HIGH."""
-
-    title: str
-    area: str
-    line: str
-    width: int
-    warmup: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,49 +268,4 @@ def differences(question: ProgramQuestion, stack: str, over: Mapping[str, Compar
     return tuple(
         Differences(tuple(shown), other, anchor, tuple(finding.text for finding in findings(ours, others[other])))
         for other, shown in beside.items()
-    )
-
-
-def marks(figures: StackFigures, axis: LogAxis, unit: units.Unit) -> tuple[ProcessMark, ...]:
-    """Returns a mark for each process: its block across, its median up."""
-    blocks = sorted({process.block for process in figures.processes})
-    placed = []
-    for process in figures.processes:
-        kind = kind_of(process, counts=figures.counts)
-        x = 100 * (blocks.index(process.block) + 0.5) / len(blocks)
-        title = f"block {process.block}: {unit(process.seconds)}"
-        placed.append(ProcessMark(round(x, 1), round(100 - axis.percent(process.seconds), 1), kind, title))
-    return tuple(placed)
-
-
-def ends(seconds: Sequence[float], axis: LogAxis, unit: units.Unit) -> tuple[PlotEnd, ...]:
-    """Returns the least and the greatest of the processes' medians, each written beside its mark, and a line's height
-    apart from the other."""
-    least, most = min(seconds), max(seconds)
-    low, high = (PLOT_TOP + PLOT_HEIGHT * (1 - axis.percent(end) / 100) + TEXT_DOWN for end in (least, most))
-    if unit(least) == unit(most):
-        return (PlotEnd(round((low + high) / 2, 1), unit(least)),)
-    apart = max(0.0, LINE - (low - high)) / 2
-    return (PlotEnd(round(low + apart, 1), unit(least)), PlotEnd(round(high - apart, 1), unit(most)))
-
-
-def run_plot(row: Row, span: LogAxis, most: int, unit: units.Unit) -> RunPlot:
-    """Returns the plot of one process's samples, warm-up included, in at most so many columns. Its places are whole
-    numbers, so that it takes less than 4 KB."""
-    samples: Sequence[float] = row["synced_seconds"]
-    size = math.ceil(len(samples) / most)
-    columns = [samples[begin : begin + size] for begin in range(0, len(samples), size)]
-
-    def place(seconds: float) -> int:
-        return round(HIGH - span.percent(seconds))
-
-    top = [f"{x} {place(max(column))}" for x, column in enumerate(columns)]
-    bottom = [f"{x} {place(min(column))}" for x, column in enumerate(columns)]
-    return RunPlot(
-        title=f"block {row['block']}{', A/A twin' if row['replicate'] > 1 else ''}: {len(samples)} samples, "
-        f"{unit(min(samples))} to {unit(max(samples))}",
-        area=f"M{'L'.join([*top, *reversed(bottom)])}Z",
-        line=" ".join(f"{x},{place(median(column))}" for x, column in enumerate(columns)),
-        width=max(1, len(columns) - 1),
-        warmup=math.ceil((row["synced_warmup"] or 0) / size),
     )

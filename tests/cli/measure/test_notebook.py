@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from suite.cli.options import typed
+from suite.cli.values import typed
 from suite.errors import UserError
 
 

@@ -12,11 +12,12 @@ import pytest
 
 from suite import results, units
 from suite.answers.figures.axes import LogAxis
+from suite.answers.figures.processes import HIGH, ends
 from suite.cli.options import RunOptions
 from suite.plan.planning import make
 from suite.plan.preset import load
 from suite.report.formats.render import page
-from suite.report.map.panel import COLUMNS_MOST, HIGH, Panel, ends
+from suite.report.map.panel import COLUMNS_MOST, Panel
 from suite.report.map.remedies import HowMade
 from suite.report.page import Report, report
 from suite.report.sections.timed.units import column_units
