@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from math import ceil
 from pathlib import Path
 from threading import BoundedSemaphore
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -93,15 +94,14 @@ def table_by_child(path: Path, columns: Collection[str]) -> pa.Table:
         raise pa.ArrowInvalid("it isn't a file")
     if path.stat().st_size > FILE_BYTES_MAX:
         raise MemoryError
-    request = {"path": str(path.absolute()), "columns": list(columns), "rows": ROWS_MAX}
+    request: dict[str, Any] = {"path": str(path.absolute()), "columns": list(columns), "rows": ROWS_MAX}
     request |= {"memory_bytes": MEMORY_BYTES_MAX, "answer_bytes": ANSWER_BYTES_MAX, "seconds": ceil(SECONDS_MAX)}
-    command = [sys.executable, "-P", "-m", "suite.sets.read_child", json.dumps(request)]
     environment = os.environ | ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with READERS, tempfile.NamedTemporaryFile() as answer:
+        request["answer"] = answer.name
+        command = [sys.executable, "-P", "-m", "suite.sets.read_child", json.dumps(request)]
         try:
-            ended = subprocess.run(
-                command, stdout=answer, stderr=subprocess.PIPE, timeout=SECONDS_MAX, env=environment, check=False
-            )
+            ended = subprocess.run(command, capture_output=True, timeout=SECONDS_MAX, env=environment, check=False)
         except subprocess.TimeoutExpired:
             raise pa.ArrowInvalid(f"its reader took more than {SECONDS_MAX:g} s") from None
         if ended.returncode > ERRNO:
