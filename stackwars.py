@@ -1,5 +1,88 @@
-"""For notebooks: `import stackwars; frame = stackwars.ask("layernorm.py", stack=["torch_*", "jax_jit"])`."""
+"""The command; and for notebooks `stackwars.ask("layernorm.py", stack=["torch_*", "jax_jit"])`, a frame of the answer.
 
-from suite.cli.measure.notebook import ask
+A wheel, as of `uvx --from git+ADDRESS stackwars`, is this module with the project's source as data. Its first command
+unpacks the source into the user's cache, where it is used as a checkout is: so environments come from the locks there,
+too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["ask"]
+
+SOURCE = Path(__file__).with_name("stackwars_source")  # in a wheel alone
+
+
+def ask(file: str | Path, **options: Any) -> pd.DataFrame:
+    """As suite.cli.measure.notebook.ask."""
+    from suite.cli.measure import notebook  # in a wheel there is no suite beside this module
+
+    return notebook.ask(file, **options)
+
+
+def main() -> None:
+    if SOURCE.is_dir():
+        from_wheel(sys.argv[1:])
+    from suite.cli.app import main as app
+
+    app()
+
+
+def from_wheel(words: list[str]) -> None:
+    """Becomes the command of the unpacked source."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stack-wars"
+    here = cache / digest(SOURCE)[:12]
+    if not here.is_dir():
+        unpack(cache, here)
+    made = [sys.executable, "-m", "suite.environments", "orchestrator"]
+    # Standard output is the command's alone.
+    ended = subprocess.run(made, cwd=here, stdout=sys.stderr, check=False)
+    if ended.returncode:
+        sys.exit(ended.returncode)
+    program = str(here / ".venv" / "bin" / "stackwars")
+    os.execv(program, [program, *words])
+
+
+def digest(folder: Path) -> str:
+    whole = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.suffix != ".pyc":
+            whole.update(f"{path.relative_to(folder)}\0{path.stat().st_size}\0".encode())
+            whole.update(path.read_bytes())
+    return whole.hexdigest()
+
+
+def unpack(cache: Path, here: Path) -> None:
+    """Copies the source, as a whole or not at all. All versions share their environments, which locks name."""
+    shared = cache / "environments"
+    shared.mkdir(parents=True, exist_ok=True)
+    draft = here.with_name(f"{here.name}.{os.getpid()}")
+    try:
+        shutil.copytree(SOURCE, draft, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(__file__, draft)
+        (draft / ".environments").symlink_to(shared)
+        (draft / "REVISION").write_text(revision(), encoding="utf-8")
+        draft.rename(here)
+    except OSError:
+        if not here.is_dir():  # nobody else did it meanwhile
+            raise
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def revision() -> str:
+    """Returns the commit that an installer took the wheel from; empty if it took it from elsewhere."""
+    told = importlib.metadata.distribution("stack-wars").read_text("direct_url.json") or "{}"
+    return str(json.loads(told).get("vcs_info", {}).get("commit_id", ""))

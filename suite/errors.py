@@ -8,7 +8,10 @@ import traceback
 from collections.abc import Iterable
 from pathlib import Path
 
-COMMAND = "./stackwars"  # what a person types in the checkout, without activating an environment
+# What a person types: in a checkout, without activating an environment; or with the command that a wheel installed,
+# which keeps its revision in a file of the source that it unpacks.
+UNPACKED = Path(__file__).parents[1] / "REVISION"
+COMMAND = "stackwars" if UNPACKED.is_file() else "./stackwars"
 
 # What people type, and the words here that mean it.
 MEANS = {

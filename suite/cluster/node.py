@@ -17,7 +17,7 @@ from typing import Any
 
 from suite.case import Purpose
 from suite.environments import venv
-from suite.environments.checkout import git
+from suite.environments.checkout import revision
 from suite.launch.container import sweep
 from suite.machine import devices, facts, noise
 from suite.plan.shards import Shard, share
@@ -56,7 +56,7 @@ def ready(fields: dict[str, Any]) -> dict[str, Any]:
     lacking = wanting(replace(file, python=None), find([*map(Path, file.workload_paths)]))
     lacking += [] if file.python is None or shutil.which(file.python) else [f"the interpreter {file.python}"]
     lacking += [f"its locks of {name} (this checkout has others)" for name in recorded(file)[1]]
-    if (git("rev-parse", "HEAD").strip() or None) != file.revision:
+    if (revision() or None) != file.revision:
         lacking.append(f"revision {file.revision} of this program")
     if source_change() != file.change:
         lacking.append("the changes to the source of the machine where the run was begun")

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 
 from suite.environments import ROOT
+from suite.errors import UNPACKED
 
 
 def git(*words: str) -> str:
     """Returns what `git WORDS` prints; empty if it fails, as in an unpacked source archive."""
+    # An unpacked archive may lie inside a repository of somebody's.
+    environ = os.environ | {"GIT_CEILING_DIRECTORIES": str(ROOT.parent)}
     try:
-        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+        done = subprocess.run(["git", *words], cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
     except OSError:
         return ""
     return done.stdout if done.returncode == 0 else ""
+
+
+def revision() -> str:
+    """Returns the commit of this source; empty if unknown. An unpacked wheel has it in a file."""
+    return (UNPACKED.read_text(encoding="utf-8") if UNPACKED.is_file() else git("rev-parse", "HEAD")).strip()
 
 
 def public_address(remote: str) -> str:

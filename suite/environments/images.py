@@ -23,7 +23,7 @@ from docker import DockerClient
 from docker.errors import APIError, BuildError, DockerException, ImageNotFound
 
 from suite.environments import ROOT, say
-from suite.environments.checkout import git, public_address
+from suite.environments.checkout import git, public_address, revision
 from suite.environments.locks import lock_path, lock_sha256, names, owner, python_of_lock, sha256, variants
 from suite.environments.uv import link_folders, remedy, wheel_source
 from suite.errors import UserError, unknown
@@ -134,7 +134,7 @@ def build(
         # A build in a container can't read this machine's folders of wheels: what it needs of them is in the context.
         "WHEELS": " ".join(["--find-links", "/build/wheelhouse"] if wheels else wheel_source(lock, links=())),
         "LOCK_SHA256": sha256(lock),
-        "REVISION": git("rev-parse", "HEAD").strip(),
+        "REVISION": revision(),
         "SOURCE": public_address(git("remote", "get-url", "origin").strip()),
     } | {variable: os.environ[variable] for variable in PASSED_ON if os.environ.get(variable)}
     log: list[str] = []

@@ -10,7 +10,7 @@ from pathlib import Path
 from suite.cli.measure.run import measure_or_resume
 from suite.cli.options import RunOptions
 from suite.environments import say
-from suite.errors import UserError
+from suite.errors import COMMAND, UserError
 
 # The names under which everybody has the frameworks.
 IMPORTS = {
@@ -62,7 +62,7 @@ def ask(*file: str, options: AskOptions = AskOptions()) -> int:
         text = question(options)
         path = Path(f"question_{hashlib.sha256(text.encode()).hexdigest()[:6]}.py")
         path.write_text(text, encoding="utf-8")
-        say(f"The question is in {path}: change it, and `./stackwars ask {path}` asks it again.")
+        say(f"The question is in {path}: change it, and `{COMMAND} ask {path}` asks it again.")
         options = replace(options, file=(str(path),), numpy=(), jax=(), torch=(), tf=(), input=())
     if options.gradient:
         options = replace(options, pass_=(*options.pass_, "gradient"), gradient=False)
@@ -76,7 +76,7 @@ def question(options: AskOptions) -> str:
     typed = {dialect: getattr(options, dialect) for dialect in IMPORTS if getattr(options, dialect)}
     if not typed or not options.input:
         raise UserError(
-            "Ask a question file, `./stackwars ask layernorm.py`, or type one: "
+            f"Ask a question file, `{COMMAND} ask layernorm.py`, or type one: "
             "--jax='jnp.cumsum(x, 0)' --torch='torch.cumsum(x, 0)' --input='x=f32[4096,1024]'."
         )
     inputs = dict(map(tensor, options.input))

@@ -19,7 +19,7 @@ from suite.cluster.accelerators import Accelerator, find
 from suite.cluster.cloud import SCHEDULERS, SLACK, SLURM, CloudJob, render
 from suite.cluster.estimate import ShardEstimate
 from suite.environments import ROOT, say
-from suite.environments.checkout import git, public_address
+from suite.environments.checkout import git, public_address, revision
 from suite.errors import UserError
 from suite.plan.planning import make
 from suite.run.start import engines
@@ -161,8 +161,8 @@ def earlier(results: Path, origin: str | None, target: str) -> list[Row]:
 
 def job_of(options: CloudOptions, accelerator: Accelerator, shards: Sequence[ShardEstimate]) -> CloudJob:
     """Returns the values that the jobs' templates need. Raises UserError outside a git checkout."""
-    revision = git("rev-parse", "HEAD").strip()
-    if not revision:
+    commit = revision()
+    if not commit:
         raise UserError("This folder is no git checkout, so the jobs' files can't name the revision to run.")
     registry = (options.image_registry or "").rstrip("/")
     return CloudJob(
@@ -174,8 +174,8 @@ def job_of(options: CloudOptions, accelerator: Accelerator, shards: Sequence[Sha
         run=command(options.run.given(engine=engines.LOCAL)),
         archive=options.to or "",
         repository=options.repository or public_address(git("remote", "get-url", "origin").strip()),
-        revision=revision,
-        image=f"{registry}/stackwars/job-{options.target}:{revision[:12]}" if registry else "",
+        revision=commit,
+        image=f"{registry}/stackwars/job-{options.target}:{commit[:12]}" if registry else "",
         limit_seconds=max(3600, round(SLACK * estimate.longest(shards))),
     )
 

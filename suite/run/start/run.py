@@ -14,7 +14,7 @@ from pathlib import Path
 
 from suite.case import Purpose
 from suite.environments import venv
-from suite.environments.checkout import git
+from suite.environments.checkout import git, revision
 from suite.environments.locks import Locks
 from suite.environments.variants import flags
 from suite.errors import COMMAND
@@ -87,7 +87,7 @@ def create(
                     store.keep(file, f"workloads/{file.relative_to(folder.parent)}")
     for path in stack_files(run.plan):
         store.keep(path, f"stacks/{path.name}")
-    store.keep_source(git("rev-parse", "HEAD"), git("diff", "HEAD"))
+    store.keep_source(revision(), git("diff", "HEAD"))
     return store
 
 
@@ -122,7 +122,7 @@ def describe(run: Run, given: Sequence[str], options: Sequence[str] = ()) -> Pla
         locks={name: run.locks.sha256(name) for name in locked},
         fallbacks={name: words for name in locked if (words := venv.fallback(name, run.locks))},
         flags={name: variables for name in locked if (variables := flags_of(name, run.locks))},
-        revision=git("rev-parse", "HEAD").strip() or None,
+        revision=revision() or None,
         dirty=bool(git("status", "--porcelain").strip()),
         change=source_change(),
     )
