@@ -43,7 +43,7 @@ def main() -> None:
 def from_wheel(words: list[str]) -> None:
     """Becomes the command of the unpacked source."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stack-wars"
-    here = cache / digest(SOURCE)[:12]
+    here = cache / digest(SOURCE, revision())[:12]
     if not here.is_dir():
         unpack(cache, here)
     made = [sys.executable, "-m", "suite.environments", "orchestrator"]
@@ -55,8 +55,8 @@ def from_wheel(words: list[str]) -> None:
     os.execv(program, [program, *words])
 
 
-def digest(folder: Path) -> str:
-    whole = hashlib.sha256()
+def digest(folder: Path, commit: str) -> str:
+    whole = hashlib.sha256(commit.encode())
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.suffix != ".pyc":
             whole.update(f"{path.relative_to(folder)}\0{path.stat().st_size}\0".encode())
