@@ -176,7 +176,8 @@ def limits_of(attempt: Attempt, protocol: Protocol) -> ProcessLimits:
 def spare_bytes() -> int:
     """Returns the bytes that the machine can give a case, by the kernel's estimate. It is read only once in a run, so
     that every case has the same limit, even while the kernel still frees the memory of the case before."""
-    return max(facts.memory().get("available_bytes", 0) - RESERVED_BYTES, RESERVED_BYTES)
+    available = facts.memory().get("available_bytes", 2 * RESERVED_BYTES)
+    return max(available - RESERVED_BYTES, available // 2)
 
 
 def tail(path: Path) -> str:

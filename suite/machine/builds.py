@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from suite.machine import facts
+from suite.machine import cgroups, facts
 
 IN_MEMORY = ("tmpfs", "ramfs")  # file systems in memory
 
@@ -26,7 +26,7 @@ def process(cache_directory: str) -> dict[str, Any]:
         "compiler": compiler_version(os.environ.get("CXX")),
         "c_library": c_library(),
         "cache_medium": medium(cache_directory),
-        "cpu_quota": facts.cpu_quota() or "none",
+        "cpu_quota": cgroups.cpu_quota() or "none",
     }
 
 

@@ -27,23 +27,17 @@ def describe(machine: Mapping[str, Any], ceiling: Mapping[str, Any] | None = Non
     """Returns `AMD EPYC (family 26, model 2, stepping 1), 2 of 2 cores, AVX-512, …`, from `facts.machine()` and a
     reading of `roofline.ceiling`. Unknown facts are left out."""
     parts = [processor(machine), cores(machine), ", ".join(extensions(machine.get("cpu_flags") or ())), caches(machine)]
-    if ram := machine.get("ram_bytes"):
-        parts.append(f"{units.quantity(ram)} of memory")
+    parts.append(memory(machine))
     if machine.get("hypervisor"):
         parts.append("a virtual machine")
     if ceiling:
-        parts.append(reached(ceiling))
+        parts.append(reached(ceiling, machine.get("cpu_quota")))
     return ", ".join(part for part in parts if part)
 
 
 def named(machine: Mapping[str, Any]) -> str:
     """Returns `AMD EPYC, 2 of 2 cores, 23.5 GiB of memory`: enough to recognise one's own machine."""
-    ram = machine.get("ram_bytes")
-    parts = [
-        str(machine.get("cpu_model") or "unknown processor"),
-        cores(machine),
-        f"{units.quantity(ram)} of memory" if ram else "",
-    ]
+    parts = [str(machine.get("cpu_model") or "unknown processor"), cores(machine), memory(machine)]
     return ", ".join(part for part in parts if part)
 
 
@@ -58,7 +52,16 @@ def processor(machine: Mapping[str, Any]) -> str:
 
 def cores(machine: Mapping[str, Any]) -> str:
     usable, online = machine.get("cores_usable"), machine.get("cores_online")
-    return f"{len(usable)} of {online} cores" if usable and online else ""
+    if not (usable and online):
+        return ""
+    quota = machine.get("cpu_quota")
+    return f"{len(usable)} of {online} cores" + (f", a quota of {quota:.3g} cores" if quota else "")
+
+
+def memory(machine: Mapping[str, Any]) -> str:
+    ram, limit = machine.get("ram_bytes"), machine.get("memory_limit_bytes")
+    limited = f", {units.quantity(limit)} of them allowed" if limit else ""
+    return f"{units.quantity(ram)} of memory{limited}" if ram else ""
 
 
 def extensions(flags: Sequence[str]) -> list[str]:
@@ -72,15 +75,12 @@ def caches(machine: Mapping[str, Any]) -> str:
     return ", ".join(f"{name.split()[0]} {size}" for name, size in sizes.items() if "Instruction" not in name and size)
 
 
-def reached(ceiling: Mapping[str, Any]) -> str:
-    """Returns a reading of the ceiling in words, `reaches 210 GFLOP/s in f32 (…)`. The words say so if other programs
-    took a part of the cores' time meanwhile."""
+def reached(ceiling: Mapping[str, Any], quota: float | None = None) -> str:
+    """Returns a reading of the ceiling in words, `reaches 210 GFLOP/s in f32 (…)`. The words say so if other programs,
+    or a quota of so many cores, took a part of the cores' time meanwhile."""
+    why = f"the quota is {quota:.3g} cores" if quota else "other programs were running meanwhile"
     share, figure = ceiling.get("cores_had", 1.0), f"{ceiling['flops_per_second'] / 1e9:.3g} GFLOP/s"
-    alone = (
-        ""
-        if undisturbed(ceiling)
-        else f"; these products got only {share:.0%} of the cores' time, because other programs were running meanwhile"
-    )
+    alone = "" if undisturbed(ceiling) else f"; these products got only {share:.0%} of the cores' time, because {why}"
     return f"reaches {figure} in f32 (matrix products of side {ceiling['side']}{alone})"
 
 

@@ -17,6 +17,7 @@ from typing import Any, TypedDict
 
 from suite.case import canonical_json
 from suite.errors import UserError
+from suite.machine import cgroups
 
 RELEVANT = re.compile(
     r"XLA_|JAX_|TF_|TORCH|OMP|MKL|KMP|NPROC|CUDA|PJRT|OPENBLAS|ONEDNN|DNNL|MALLOC_|THP_|LD_PRELOAD|GLIBC_TUNABLES"
@@ -53,25 +54,21 @@ def cpu_fields() -> dict[str, str]:
 def usable_cores() -> list[int]:
     """Returns the cores that this process may run on: at most as many as the cgroup's CPU quota allows."""
     cores = sorted(os.sched_getaffinity(0))
-    quota = cpu_quota()
+    quota = cgroups.cpu_quota()
     return cores if quota is None else cores[: max(1, int(quota))]
 
 
-def cpu_quota() -> float | None:
-    """Returns the CPU time that the cgroup allows, in cores; None without a quota."""
-    v2 = (read("/sys/fs/cgroup/cpu.max") or "max").split()
-    if len(v2) == 2 and v2[0] != "max":
-        return int(v2[0]) / int(v2[1])
-    quota = read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")
-    period = read("/sys/fs/cgroup/cpu/cpu.cfs_period_us")
-    return int(quota) / int(period) if quota and period and int(quota) > 0 else None
-
-
 def memory() -> dict[str, int]:
-    """Returns the bytes of memory, available memory and swap, by the names of a set's columns."""
+    """Returns the bytes of memory, available memory and swap, and of a limit on this program; by their names in
+    machine.json."""
     fields = dict(re.findall(r"^(\w+):\s+(\d+) kB", read("/proc/meminfo") or "", re.MULTILINE))
     names = {"MemTotal": "ram_bytes", "MemAvailable": "available_bytes", "SwapTotal": "swap_bytes"}
-    return {name: 1024 * int(fields[field]) for field, name in names.items() if field in fields}
+    found = {name: 1024 * int(fields[field]) for field, name in names.items() if field in fields}
+    limit, left = cgroups.memory_limit(), cgroups.memory_left()
+    if limit is not None and left is not None and limit < found.get("ram_bytes", limit + 1):
+        found["memory_limit_bytes"] = limit
+        found["available_bytes"] = min(left, found.get("available_bytes", left))
+    return found
 
 
 def mhz() -> float | None:
@@ -85,14 +82,6 @@ def cpu_times() -> tuple[int, int]:
     readings has a meaning."""
     fields = [int(value) for value in (read("/proc/stat") or "cpu 0").split("\n")[0].split()[1:9]]
     return (fields[7] if len(fields) > 7 else 0), sum(fields)
-
-
-def throttled_periods() -> int | None:
-    """Returns in how many periods so far the cgroup's CPU quota has stopped its processes; None if unknown."""
-    for path in ("/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat"):
-        if match := re.search(r"nr_throttled (\d+)", read(path) or ""):
-            return int(match[1])
-    return None
 
 
 def cache_sizes() -> dict[str, str | None]:
@@ -135,6 +124,7 @@ class Facts(TypedDict, total=False):
     boost: str | None
     ram_bytes: int
     available_bytes: int
+    memory_limit_bytes: int
     swap_bytes: int
     huge_pages: str | None
     clock_source: str | None
@@ -151,7 +141,7 @@ def machine() -> dict[str, Any]:
         "kernel": platform.release(),
         **processor,
         "cores_usable": usable_cores(),
-        "cpu_quota": cpu_quota(),
+        "cpu_quota": cgroups.cpu_quota(),
         "numa_nodes": len(list(Path("/sys/devices/system/node").glob("node[0-9]*"))) or None,
         "smt": read("/sys/devices/system/cpu/smt/control"),
         "governor": read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),

@@ -17,7 +17,7 @@ from typing import Any
 
 from suite.errors import UserError
 from suite.guard.held import Busy, held
-from suite.machine import facts
+from suite.machine import cgroups, facts
 from suite.protocol import Protocol
 
 CHUNK = bytes(1 << 20)
@@ -58,7 +58,7 @@ class NoiseReading:
 def look(threads: int) -> NoiseReading:
     seconds = canary(threads)
     stolen, jiffies = facts.cpu_times()
-    return NoiseReading(seconds, stolen, jiffies, facts.throttled_periods(), os.getloadavg()[0], facts.mhz())
+    return NoiseReading(seconds, stolen, jiffies, cgroups.throttled_periods(), os.getloadavg()[0], facts.mhz())
 
 
 def compare(before: NoiseReading, after: NoiseReading, protocol: Protocol) -> dict[str, Any]:

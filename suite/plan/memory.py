@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 
 from suite.case import GROWING, Case, Planned, bytes_text
 from suite.errors import UserError
@@ -40,13 +40,15 @@ def limit_of(case: Case) -> float:
     return NO_LIMIT if case.limit_memory_bytes is None else case.limit_memory_bytes
 
 
-def check_limits(cases: Iterable[Planned], ram_bytes: int) -> None:
+def check_limits(cases: Iterable[Planned], memory: Mapping[str, int]) -> None:
+    """Raises UserError for a limit above what `memory`, as `facts.memory` has it, allows: it would limit nothing."""
     most = max((planned.case.limit_memory_bytes or 0 for planned in cases), default=0)
-    if most > ram_bytes > 0:
-        raise UserError(
-            f"--limit-memory={bytes_text(most)} is more than this machine's {quantity(ram_bytes)}: it "
-            "would limit nothing."
-        )
+    ram, allowed = memory.get("ram_bytes", 0), memory.get("memory_limit_bytes")
+    if most <= (allowed or ram) or not ram:
+        return
+    bound = f"the {quantity(allowed)} that this program may use" if allowed else f"this machine's {quantity(ram)}"
+    remedy = "; start it under a higher limit" if allowed else ""
+    raise UserError(f"--limit-memory={bytes_text(most)} is more than {bound}: it would limit nothing{remedy}.")
 
 
 def too_tight(cases: Iterable[Planned]) -> list[str]:

@@ -65,10 +65,13 @@ def test_what_a_failure_spares_comes_after_it(asked: list[tuple[int, int, int | 
 
 
 def test_a_limit_beyond_the_machine_is_refused() -> None:
-    check_limits([Planned(BASE)], 8 * GIB)
-    check_limits([Planned(of(limit_memory_bytes=None))], GIB)
+    check_limits([Planned(BASE)], {"ram_bytes": 8 * GIB})
+    check_limits([Planned(BASE)], {})
+    check_limits([Planned(of(limit_memory_bytes=None))], {"ram_bytes": GIB})
     with pytest.raises(UserError, match=r"--limit-memory=6GiB is more than this machine's 4.00 GiB"):
-        check_limits([Planned(BASE)], 4 * GIB)
+        check_limits([Planned(BASE)], {"ram_bytes": 4 * GIB})
+    with pytest.raises(UserError, match=r"more than the 2.00 GiB that this program may use"):
+        check_limits([Planned(BASE)], {"ram_bytes": 8 * GIB, "memory_limit_bytes": 2 * GIB})
 
 
 def test_a_limit_under_the_framework_s_own_need_is_said() -> None:

@@ -25,7 +25,7 @@ from suite.environments.locks import (
 )
 from suite.errors import COMMAND, UserError
 from suite.launch.supervisor import cgroup
-from suite.machine import compiler, devices, facts
+from suite.machine import cgroups, compiler, devices, facts
 from suite.machine.description import describe
 from suite.results.outcomes import FAILED
 from suite.run import ceilings
@@ -123,7 +123,9 @@ def container_engine() -> Check:
 
 def resources() -> list[Check]:
     """Returns the checks of disk, memory and cores, and of load and frequency, which disturb a measurement."""
-    free, available = shutil.disk_usage(ROOT).free, facts.memory().get("available_bytes")
+    free, memory = shutil.disk_usage(ROOT).free, facts.memory()
+    available, allowed = memory.get("available_bytes"), memory.get("memory_limit_bytes")
+    quota = cgroups.cpu_quota()
     cores, load = facts.usable_cores(), os.getloadavg()[0]
     ready = all(venv.status(name, "cpu", venv.fit(name, "cpu")) == "ready" for name in names("cpu"))
     wanted = RESULTS_BYTES if ready else DISK_BYTES
@@ -133,11 +135,19 @@ def resources() -> list[Check]:
         Check(
             "memory",
             None if available is None else available > MEMORY_BYTES,
-            "hidden" if available is None else f"{available / GIB:.1f} GiB available",
-            "close other programs",
+            "hidden"
+            if available is None
+            else f"{available / GIB:.1f} GiB available"
+            + (f" of the {allowed / GIB:.3g} GiB that this program is allowed" if allowed else ""),
+            "raise the limit on this program" if allowed else "close other programs",
         ),
         Check("memory limits", None, memory_limits()),
-        Check("cores", None, f"{len(cores)} usable: {', '.join(map(str, cores))}"),
+        Check(
+            "cores",
+            None,
+            f"{len(cores)} usable: {', '.join(map(str, cores))}" + (f"; a quota of {quota:.3g} cores" if quota else ""),
+            "a quota stops processes in mid-step: give this program whole cores" if quota else "",
+        ),
         Check("load", None, f"{load:.2f} over the last minute on {len(cores)} cores", "stop other programs"),
         Check(
             "frequency governor",

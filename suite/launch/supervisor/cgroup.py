@@ -12,6 +12,8 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
+from suite.machine.cgroups import homes
+
 PREFIX = "stack-wars-"
 REMOVE_SECONDS = 1.0  # a cgroup stays busy for some milliseconds after its last process was reaped
 
@@ -115,28 +117,6 @@ def parents(cgroup_text: str, mountinfo_text: str) -> Iterator[tuple[str, int]]:
             yield from ((place, 2) for place in _parents_v2(folder, point))
 
 
-def homes(cgroup_text: str, mountinfo_text: str) -> Iterator[tuple[str, str, int]]:
-    """Yields (folder, mount point, version) of the memory cgroup that this process is in."""
-    paths: dict[int, str] = {}
-    for line in cgroup_text.splitlines():
-        _, controllers, path = line.split(":", 2)
-        if "memory" in controllers.split(","):
-            paths[1] = path
-        elif not controllers:
-            paths[2] = path
-    for line in mountinfo_text.splitlines():
-        before, _, after = line.partition(" - ")
-        kind, _, options = after.split(" ", 2)
-        root, point = (_unescape(word) for word in before.split(" ")[3:5])
-        version = {"cgroup": 1, "cgroup2": 2}.get(kind, 0)
-        # A hybrid machine has version 2 too, but without the memory controller.
-        if (version == 1 and "memory" not in options.split(",")) or (version == 2 and 1 in paths):
-            continue
-        folder = _below(point, root, paths[version]) if version in paths else None
-        if folder is not None:
-            yield folder, point, version
-
-
 def _parents_v2(folder: str, mount_point: str) -> Iterator[str]:
     """Yields the folders in which a cgroup of version 2 may be made. That version allows processes in leaves only, so
     the cgroup of this process can have limited children only if it is the root. Else the new cgroup is made beside that
@@ -151,15 +131,6 @@ def _parents_v2(folder: str, mount_point: str) -> Iterator[str]:
         yield parent
 
 
-def _below(point: str, root: str, path: str) -> str | None:
-    """Returns the folder of the cgroup `path` where the hierarchy from `root` on is mounted at `point`; None if `path`
-    isn't below `root`."""
-    root = root.rstrip("/")
-    if path != root and not path.startswith(f"{root}/"):
-        return None
-    return point + path[len(root) :].rstrip("/")
-
-
 def _sweep(parent: str) -> None:
     """Removes cgroups of supervisors that are gone, and kills the processes that they left in them."""
     for name in os.listdir(parent):
@@ -169,12 +140,6 @@ def _sweep(parent: str) -> None:
                 with suppress(OSError):  # it has just ended by itself
                     os.kill(int(leftover), signal.SIGKILL)
             _remove(f"{parent}/{name}")
-
-
-def _unescape(word: str) -> str:
-    for code, character in ((r"\040", " "), (r"\011", "\t"), (r"\134", "\\")):
-        word = word.replace(code, character)
-    return word
 
 
 def _counter(path: str, wanted: str = "oom_kill") -> int:

@@ -60,7 +60,7 @@ def prepare(
     # The plan is made twice: first to refuse mistakes before an image is built, then with what the chosen engine lacks.
     draft = planned(lambda stack, variant, target: None if scheduler else devices.missing().get(target))
     check_selected(draft, target)
-    check_limits(draft.cases, facts.memory().get("ram_bytes", 0))
+    check_limits(draft.cases, facts.memory())
     choice, locks = chosen(engine, draft, target, python, build=build)
     # Other machines find out themselves what they lack; a missing lock is known here.
     here = partial(engines.absent, locks=locks, engine=choice, python=python)

@@ -42,16 +42,6 @@ def test_version_2_goes_beneath_a_cgroup_that_distributes_memory(tmp_path: Path)
     assert list(cgroup.parents("0::/\n", mountinfo)) == [(str(tmp_path), 2)]
 
 
-def test_a_containers_own_cgroup_is_seen_though_nothing_can_be_made_in_it(tmp_path: Path) -> None:
-    assert list(cgroup.homes("4:memory:/docker/abc\n", V1.format(root="/docker/abc"))) == [
-        ("/sys/fs/cgroup/memory", "/sys/fs/cgroup/memory", 1)
-    ]
-    mountinfo = f"30 23 0:26 / {tmp_path} ro,nosuid - cgroup2 cgroup ro\n"
-    (tmp_path / "cgroup.subtree_control").write_text("")
-    (tmp_path / "cgroup.subtree_control").chmod(0o444)
-    assert list(cgroup.homes("0::/\n", mountinfo)) == [(str(tmp_path), str(tmp_path), 2)]
-
-
 def test_memory_that_is_no_page_cache_is_read_from_either_version(tmp_path: Path) -> None:
     (tmp_path / "memory.stat").write_text("cache 1\nrss 2\nanon 3\nfile 4\ntotal_cache 5\ntotal_rss 6\n")
     assert cgroup.MemoryCgroup(str(tmp_path), 1).anonymous_bytes() == 6
