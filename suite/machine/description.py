@@ -60,7 +60,7 @@ def cores(machine: Mapping[str, Any]) -> str:
 
 def memory(machine: Mapping[str, Any]) -> str:
     ram, limit = machine.get("ram_bytes"), machine.get("memory_limit_bytes")
-    limited = f", {units.quantity(limit)} of them allowed" if limit else ""
+    limited = f" ({units.quantity(limit)} allowed)" if limit else ""
     return f"{units.quantity(ram)} of memory{limited}" if ram else ""
 
 

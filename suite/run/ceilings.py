@@ -62,12 +62,12 @@ def measure(store: ResultSet, locks: Locks, workloads: Mapping[str, Workload]) -
 
 
 def disturbances(store: ResultSet, ceiling: Mapping[str, Any]) -> Iterable[str]:
-    """Yields a sentence if other programs used the cores while the ceiling or the roofline was measured."""
+    """Yields a sentence if other programs, or a quota, took cores while the ceiling or the roofline was measured."""
+    quota = store.machine.get("cpu_quota")
+    why = f"a quota allows {quota:.3g} cores" if quota else "other programs were running: this machine reaches more"
     if not undisturbed(ceiling):
-        yield (
-            f"The measurement of the f32 ceiling got only {ceiling['cores_had']:.0%} of its cores' time, because other "
-            "programs were running: this machine reaches more."
-        )
+        had = f"{ceiling['cores_had']:.0%}"
+        yield f"The measurement of the f32 ceiling got only {had} of its cores' time, because {why}."
     if store.roofline and not undisturbed(store.roofline):
         yield "Other programs were running while the roofline was measured: this set has no efficiency."
 

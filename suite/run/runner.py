@@ -23,6 +23,7 @@ from suite.machine.roofline import Roofline
 from suite.plan.memory import needs_no_less
 from suite.reference.floor import floor
 from suite.results.limits import SpeedLimit, exceeded
+from suite.run import sudden
 from suite.run.agreement import Agreement
 from suite.run.predictions import Compiler, predict, source_case
 from suite.run.reading import DEFAULT_READERS, Reading
@@ -192,6 +193,7 @@ class Runner:
 
     def prepare(self, attempt: Attempt, limits: ProcessLimits | None = None, company: int = 1) -> PreparedProcess:
         """Returns a process that can be started: its environment was imported once, its folders are empty."""
+        sudden.starts(self.store.folder, attempt)
         case, row = attempt.case, self.blank(attempt)
         engine = self.engines(row["environment"])
         self.warm_up(row["environment"], engine)

@@ -10,11 +10,11 @@ from itertools import groupby
 from typing import Any
 from typing import Protocol as Interface
 
-from suite.case import OUTSIDE_BLOCKS, Attempt, Flag, Purpose
+from suite.case import OUTSIDE_BLOCKS, Attempt, Flag, Outcome, Purpose
 from suite.machine import noise
 from suite.plan import layout
 from suite.results.speedup.verdicts import Pairing
-from suite.run import frontier
+from suite.run import frontier, sudden
 from suite.run.ceilings import hold_against_programs
 from suite.run.rounds import ROUNDS, Rounds, fresh_baseline
 from suite.run.runner import Runner
@@ -64,6 +64,12 @@ class Session:
         """Runs the blocks of the plan and as many more as its intervals need, then all processes outside the blocks.
         Returns the merged rows."""
         self.mend()
+        try:
+            return self.processes_of_plan()
+        finally:
+            sudden.ended(self.store.folder)
+
+    def processes_of_plan(self) -> list[Row]:
         if self.runner.plan.purpose is Purpose.TIMED:
             self.blocks()
         for purpose in OUTSIDE_BLOCKS:
@@ -211,6 +217,10 @@ class Session:
         last = {row.place: row for row in sorted(rows, key=lambda row: int(row["retry"]))}
         for row in last.values():
             self.runner.remember(row)
+        culprit = sudden.culprit(self.store.folder)
+        if culprit and self.is_lost(last.get(culprit.key[:4]), culprit.retry) and Outcome.OOM_HOST not in self.again:
+            row = self.runner.blank(culprit) | {"outcome": str(Outcome.OOM_HOST), "reason": sudden.REASON}
+            self.listener.attempt_ends(self.runner.keep(culprit, row))
         for block in (block for block in self.store.blocks() if block.accepted):
             planned = layout.block(self.runner.plan, block.block, block.retry)
             gone = {attempt.key[:3] for attempt in planned if self.is_lost(last.get(attempt.key[:4]), block.retry)}

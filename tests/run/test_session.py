@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -17,6 +18,7 @@ from suite.case import Attempt, Flag
 from suite.machine import noise
 from suite.results.outcomes import exit_code
 from suite.results.speedup.verdicts import ratios, twins
+from suite.run import sudden
 from suite.run.runner import Runner
 from suite.run.session import Session
 from suite.sets.result_set import ResultSet
@@ -241,8 +243,20 @@ def test_kill_dash_nine_takes_the_workers_along_and_resume_completes(tmp_path: P
         os.kill(orchestrator.pid, signal.SIGKILL)
         orchestrator.wait()
     wait_for(lambda: not processes_with(str(folder)))  # no worker outlives the orchestrator
+    shutil.copytree(folder, tmp_path / "oom")
     plan = make_plan(("calm", "hang"), blocks=1, compile_timeout_seconds=2.0)
     rows = make_session(folder, plan).run()
+    assert sorted((row["size"], row["outcome"]) for row in accepted(rows)) == [("calm", "ok"), ("hang", "timeout")]
+    # The kernel killed for memory meanwhile: what ran then isn't run again, unless asked for.
+    mark = tmp_path / "oom" / sudden.NAME
+    mark.write_text(json.dumps(json.loads(mark.read_text()) | {"kills": -1}))
+    shutil.copytree(tmp_path / "oom", tmp_path / "again")
+    rows = make_session(tmp_path / "oom", plan).run()
+    ends = {row["size"]: (row["outcome"], row["provenance"], row["reason"]) for row in accepted(rows)}
+    assert ends["hang"][:2] == ("oom_host", "inferred")
+    assert sudden.REASON in ends["hang"][2]
+    assert not mark.exists()
+    rows = make_session(tmp_path / "again", plan, again=frozenset({"oom_host"})).run()
     assert sorted((row["size"], row["outcome"]) for row in accepted(rows)) == [("calm", "ok"), ("hang", "timeout")]
 
 
