@@ -42,8 +42,8 @@ ResultsFolder = Annotated[str, Parameter(help="folder for result sets")]
 Origin = Annotated[
     str | None,
     Parameter(
-        help="use the result sets of this archive, in place of those here: a folder, s3://bucket/prefix or "
-        "gs://bucket/prefix; credentials come from the environment"
+        help="use the result sets of this archive, in place of those here: a folder, s3://bucket/prefix, "
+        "gs://bucket/prefix or the https:// address of a site; credentials come from the environment"
     ),
 ]
 WorkloadPath = Annotated[tuple[str, ...], Parameter(help="a folder of your own workloads")]

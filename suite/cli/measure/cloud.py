@@ -25,7 +25,8 @@ from suite.plan.planning import make
 from suite.run.start import engines
 from suite.run.start.prepare import check_selected, with_variants
 from suite.sets.archive import listing
-from suite.sets.archive.storage import Storage, check_address
+from suite.sets.archive.storage import check_address
+from suite.sets.archive.web import archive_at
 from suite.sets.files import check_writable
 from suite.sets.plan import Plan
 from suite.sets.rows import Row
@@ -153,7 +154,7 @@ def planned(options: CloudOptions, accelerator: Accelerator, workloads: dict[str
 def earlier(results: Path, origin: str | None, target: str) -> list[Row]:
     """Returns the rows of every whole set of a target, from `results` or from the archive `origin` if it is given, with
     the columns that an estimate needs."""
-    storage = Storage.of(origin) if origin else None
+    storage = archive_at(origin) if origin else None
     listed = listing.of_storage(storage) if storage else listing.here(results)
     sets = [entry for entry in listed if not entry.trouble and entry.facts.get("target") == target]
     return [row for entry in sets for row in listing.rows_of(entry, storage, estimate.COLUMNS)]

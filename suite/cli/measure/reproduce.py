@@ -22,9 +22,8 @@ from suite.results.reproduction import Claim, ClaimResult, Reproduction, reprodu
 from suite.results.speedup.verdicts import Speedup
 from suite.run.start.reproduce import prepare_reproduction, strange
 from suite.run.start.run import create
-from suite.sets.archive import fetch
-from suite.sets.archive.naming import archived, named
-from suite.sets.archive.storage import Storage
+from suite.sets.archive.naming import fetched, named
+from suite.sets.archive.web import archive_at
 from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import add as add_stacks
 
@@ -77,13 +76,7 @@ def reproduce(
 def brought(name: str, origin: str | None, folder: Path) -> Path:
     """Returns the folder of a set; fetches it first if it is in the archive `origin`. Raises UserError if it is damaged
     or was changed."""
-    if origin is None:
-        path = named(name, folder)
-    else:
-        storage = Storage.of(origin)
-        path = folder / archived(name, storage)
-        if not path.exists():
-            fetch.fetch(storage, path.name, folder)
+    path = named(name, folder) if origin is None else fetched(name, archive_at(origin), folder)
     problems = ResultSet.open(path).problems()
     if problems:
         raise UserError(f"{path} is damaged or was changed: {'; '.join(problems[:3])}.")

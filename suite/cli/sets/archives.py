@@ -18,6 +18,7 @@ from suite.sets.archive.listing import Listed
 from suite.sets.archive.naming import archived, named
 from suite.sets.archive.publish import publish
 from suite.sets.archive.storage import Storage
+from suite.sets.archive.web import archive_at
 from suite.site import history_page
 from suite.site.build import INDEX, build
 from suite.site.history import history as points_of
@@ -60,7 +61,7 @@ def sets(*, from_: Origin = None, results: ResultsFolder = "results", json: Json
 
 
 def storage_of(origin: str | None) -> Storage | None:
-    return Storage.of(origin) if origin else None
+    return archive_at(origin) if origin else None
 
 
 def listed_json(entry: Listed) -> dict[str, Any]:
@@ -96,7 +97,7 @@ def fetch(set: str | None = None, *, from_: Origin = None, results: ResultsFolde
 
     :param set: the result set's name in the archive; `./stackwars sets --from=ARCHIVE` lists the names
     """
-    storage = Storage.of(needed("from", from_))
+    storage = archive_at(needed("from", from_))
     folder = download(storage, archived(needed("set", set), storage), Path(results))
     print(f"{folder}  {render(folder)}")
 

@@ -13,7 +13,7 @@ from suite.sets import manifest
 from suite.sets.archive import fetch
 from suite.sets.archive.naming import archived, named
 from suite.sets.archive.signature import SIGNATURE, SIGNATURE_BYTES_MAX, signer
-from suite.sets.archive.storage import Storage
+from suite.sets.archive.web import archive_at
 from suite.sets.manifest import Manifest
 from suite.sets.result_set import ResultSet
 
@@ -25,7 +25,7 @@ def verify(set: str = LATEST, *, from_: Origin = None, signed_by: str | None = N
     :param set: a result set's folder, or its name in an archive
     :param signed_by: a public key, or an OpenSSH file of allowed signers: one of them must have signed the set
     """
-    storage = Storage.of(from_) if from_ else None
+    storage = archive_at(from_) if from_ else None
     place = archived(set, storage) if storage else str(named(set))
     if storage is None and not any((Path(place) / file).is_file() for file in ("plan.json", manifest.NAME)):
         raise UserError(f"{place} is no result set: it has no plan.json.")

@@ -1,5 +1,5 @@
 """Finds the set that a person names. The text is the set's folder, its name in archives, or the beginning of such a
-name if no other set's name begins so."""
+name if no other set's name begins so; or an archive's address with `/NAME` behind it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from pathlib import Path
 
 from suite.errors import COMMAND, UserError, near_match
 from suite.sets import manifest
+from suite.sets.archive.fetch import fetch
 from suite.sets.archive.listing import of_storage
 from suite.sets.archive.storage import Storage
+from suite.sets.archive.web import archive_at
 from suite.sets.manifest import SET_NAME
 
 RESULTS = Path("results")
@@ -18,10 +20,14 @@ LONGEST = 200  # characters of a name that are repeated in a message
 
 def named(text: str, results: Path = RESULTS) -> Path:
     """Returns the folder of a set on this machine. `text` is a path, a set's name, or the beginning of a name. Names
-    are looked for in `results`; if `text` has a slash, in the folder before its last slash.
+    are looked for in `results`; if `text` has a slash, in the folder before its last slash. A set of an archive's
+    address is fetched into `results` first, if it isn't there.
 
     Raises UserError if no set has such a name, or if several have.
     """
+    if "://" in text:
+        place, _, name = text.rpartition("/")
+        return fetched(name, archive_at(place), results)
     path = Path(text)
     if path.exists():
         return path
@@ -39,6 +45,12 @@ def named(text: str, results: Path = RESULTS) -> Path:
             f"{hint} `{COMMAND} sets` lists them, `{COMMAND} run` makes one."
         )
     return Path(chosen)
+
+
+def fetched(name: str, storage: Storage, results: Path) -> Path:
+    """Returns the folder in `results` of a published set, which is fetched if it isn't there."""
+    folder = results / archived(name, storage)
+    return folder if folder.exists() else fetch(storage, folder.name, results)
 
 
 def names_of(folder: Path) -> tuple[str, ...]:

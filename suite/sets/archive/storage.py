@@ -8,10 +8,11 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import urlsplit
 
 import pyarrow as pa
@@ -30,6 +31,12 @@ UPLOADING = ".uploading"  # the subfolder of files that are being uploaded
 SECRETS = ("access_key", "secret_key", "session_token")  # parameters that an address must not have
 
 
+class Readable(Protocol):
+    """A file's bytes."""
+
+    def read(self, most: int, /) -> bytes: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Storage:
     """An archive: a folder or bucket of published sets. `uri` is its address as a person gives it, `root` its path in
@@ -40,12 +47,12 @@ class Storage:
     root: str
 
     @classmethod
-    def of(cls, uri: str) -> Storage:
+    def of(cls, uri: str, others: Sequence[str] = ()) -> Storage:
         """Returns the storage at a folder's path or a bucket's address. Raises UserError for an address that isn't
-        understood."""
+        understood; `others` are kinds that would be."""
         if "://" not in uri:
             return cls(uri, fs.LocalFileSystem(), str(Path(uri).absolute()))
-        check_address(uri)
+        check_address(uri, others)
         parts = urlsplit(uri)
         with refusals(uri):
             filesystem, root = fs.FileSystem.from_uri(uri)
@@ -123,7 +130,7 @@ class Storage:
         return digest.hexdigest()
 
     @contextmanager
-    def streamed(self, name: str, file: str) -> Iterator[pa.NativeFile]:
+    def streamed(self, name: str, file: str) -> Iterator[Readable]:
         """Opens a file to read its bytes as they are stored. By default pyarrow would decompress a `.gz` file."""
         with refusals(self.uri), self.filesystem.open_input_stream(self.path(name, file), compression=None) as source:
             yield source
@@ -168,11 +175,17 @@ class Storage:
                     leftover.unlink()
 
 
-def check_address(uri: str) -> None:
+def check_address(uri: str, others: Sequence[str] = ()) -> None:
     """Raises UserError for an address of an unknown kind, or one that has a secret in it. It doesn't connect."""
     parts = urlsplit(uri)
     if parts.scheme not in SCHEMES:
-        raise unknown("kind of address", parts.scheme, SCHEMES)
+        raise unknown("kind of address", parts.scheme, [*SCHEMES, *others])
+    check_secrets(uri)
+
+
+def check_secrets(uri: str) -> None:
+    """Raises UserError for an address that has a secret in it."""
+    parts = urlsplit(uri)
     if parts.username or parts.password or any(secret in parts.query for secret in SECRETS):
         raise UserError(
             "The address has a secret in it, which logs and pages would keep. Give credentials in environment "
