@@ -1,1 +1,1 @@
-"""The commands of `tasks.py`: their options, what they do, and what they print."""
+"""The command line: `app` says which commands there are; each is a file with its options, what it does and prints."""

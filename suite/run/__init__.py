@@ -1,1 +1,2 @@
-"""Carries out a plan: runs every planned process, block by block, and writes a row for each."""
+"""Carries out a plan: `session` runs every planned process, block by block, and `runner` makes a row of each. `start/`
+makes, reopens and reproduces runs."""
