@@ -16,7 +16,7 @@ from statistics import fmean
 import numpy as np
 
 from suite.results.speedup.moderation import Array, Moderated, moderate
-from suite.results.speedup.reference import EVERY, SMALL, Reference, Shape, reference_of
+from suite.results.speedup.reference import Reference, Shape, reference_of
 from suite.stats import Estimate, spread
 
 LOG_MAX = 700.0  # exp of more overflows a float, and the interval of two blocks may be that wide
@@ -78,41 +78,19 @@ def simultaneous(pool: Pool, family: Sequence[int], confidence: float) -> list[E
     shares, smallest = step_down(reference, chosen[order].tolist(), p[order])
     adjusted = np.empty(len(p))
     adjusted[order] = np.maximum.accumulate(shares)
-    single_step = at_level(pool, family, quantile(reference, family, smallest, 1 - confidence))
+    single_step = at_level(pool, family, float(np.quantile(smallest, 1 - confidence)))
     return [replace(ratio, p=float(p)) for ratio, p in zip(single_step, adjusted, strict=True)]
 
 
 def step_down(reference: Reference, ratios: Sequence[int], p: Array) -> tuple[Array, Array]:
     """Returns two arrays for ratios in the order of their `p`. The first has, for each rank, the share of simulated
     sets in which some ratio of this or a later rank has a p at most as small. The second has the smallest p of each
-    simulated set, which is exact up to SMALL.
-
-    Where a rank's p is small, only the small simulated p matter, and `Reference.small` returns them faster.
-    """
+    simulated set."""
     shares, smallest = np.empty(len(p)), np.ones(reference.draws)
     for rank in reversed(range(len(p))):
-        ratio = ratios[rank]
-        sets, simulated_p = reference.small(ratio) if p[rank] <= SMALL else (EVERY, reference.p(ratio))
-        smallest[sets] = np.minimum(smallest[sets], simulated_p)
+        smallest = np.minimum(smallest, reference.p(ratios[rank]))
         shares[rank] = (1 + np.count_nonzero(smallest <= p[rank])) / (1 + reference.draws)
     return shares, smallest
-
-
-def quantile(reference: Reference, ratios: Sequence[int], smallest: Array, share: float) -> float:
-    """Returns the quantile `share`, over the simulated sets, of the smallest p of these ratios. `smallest` has this p
-    for each set, exact up to SMALL."""
-    low, high = around(smallest, share)
-    if high > SMALL:
-        low, high = around(np.minimum.reduce([reference.p(ratio) for ratio in ratios]), share)
-    return low + share * (reference.draws - 1) % 1 * (high - low)
-
-
-def around(values: Array, share: float) -> tuple[float, float]:
-    """Returns the two neighbours, among the `values` of the simulated sets, between which the quantile `share` lies.
-    numpy's own quantile takes four times as long."""
-    below = int(share * (len(values) - 1))
-    low, high = np.partition(values, (below, below + 1))[below : below + 2].tolist()
-    return low, high
 
 
 def critical(pool: Pool, family: Sequence[int], confidence: float) -> float:
@@ -121,8 +99,8 @@ def critical(pool: Pool, family: Sequence[int], confidence: float) -> float:
     if len(pool.samples) < 2:
         return 1 - confidence
     reference = reference_of(pool.shape)
-    _, smallest = step_down(reference, family, np.zeros(len(family)))
-    return quantile(reference, family, smallest, 1 - confidence)
+    smallest = np.minimum.reduce([reference.p(ratio) for ratio in family])
+    return float(np.quantile(smallest, 1 - confidence))
 
 
 def at_level(pool: Pool, family: Sequence[int], p: float) -> list[Estimate]:

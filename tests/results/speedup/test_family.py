@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from suite.results.speedup import moderation, reference
+from suite.results.speedup import moderation
 from suite.results.speedup.family import Pool, Sample, at_level, critical, cut, simultaneous
 from suite.results.speedup.moderation import moderate
 from suite.results.speedup.reference import reference_of
@@ -114,23 +114,6 @@ def test_equal_stacks_go_beyond_the_level_as_often_as_it_says() -> None:
     equal = reference_of(Pool.of(pool).shape)
     assert np.mean(np.min([equal.p(ratio) for ratio in range(9)], axis=0) < level) == pytest.approx(0.05, abs=0.001)
     assert np.mean(equal.p(0) < 0.05) == pytest.approx(0.05, abs=0.015)
-
-
-def test_a_reference_of_many_ratios_tells_the_same_as_one_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of many ratios, p are made when they are asked for, and of those that decide nothing none is kept."""
-    logs = [[step + 0.4 * (i % 4) for step in logs] for i, logs in enumerate(logs_of(12, 3))]
-    pool = Pool.of([Sample.of(str(i % 3), each, 2) for i, each in enumerate(logs)])
-    families = [range(12), range(3), [4], [0, 3, 6, 9]]
-
-    def answers() -> list[object]:
-        reference_of.cache_clear()
-        together = [simultaneous(pool, family, CONFIDENCE) for family in families]
-        return [*together, *(critical(pool, family, 0.9) for family in families)]
-
-    few = answers()
-    monkeypatch.setattr(reference, "MANY", 0)
-    assert answers() == few
-    reference_of.cache_clear()
 
 
 def test_ratios_of_few_blocks_have_wide_intervals_and_leave_the_others_theirs() -> None:
