@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import linecache
 import traceback
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 # What a person types: in a checkout, without activating an environment; or with the command that a wheel installed,
@@ -55,6 +55,11 @@ def unknown(kind: str, name: str, known: Iterable[str], of: str = "") -> UserErr
     """Returns the error for an unknown name: its near match, then all known names."""
     names = sorted(known)
     return UserError(f"{unknown_word(kind, name, names, of)} Known: {', '.join(names) or 'none'}.")
+
+
+def check_known(kind: str, name: str, known: Collection[str], of: str = "") -> None:
+    if name not in known:
+        raise unknown(kind, name, known, of)
 
 
 def at_line(error: BaseException, path: Path) -> str:

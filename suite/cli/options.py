@@ -33,7 +33,7 @@ from suite.cli.values import (
     typed,
 )
 from suite.cluster.schedule import SCHEDULERS
-from suite.errors import COMMAND, UserError, unknown
+from suite.errors import COMMAND, UserError, check_known
 from suite.plan.planning import Selection
 from suite.plan.preset import PURPOSES, Preset, load
 from suite.plan.shards import Shard
@@ -226,16 +226,15 @@ class RunOptions(MeasuringOptions):
             constants |= {"blocks": self.repeats, "blocks_max": self.repeats, "costly_blocks": 0}
             constants |= {"noisy_retries": 0, "disturbed_retries": 0}
         for name, setting in (("ir", self.ir), ("profile", self.profile)):
-            if setting not in (None, "on", "off"):
-                raise unknown("value", setting, ("on", "off"), of=f"--{name}")
             if setting is not None:
+                check_known("value", setting, ("on", "off"), of=f"--{name}")
                 constants[name] = setting == "on"
         if self.target != "cpu":  # presets choose for CPUs; processes may be unable to share a device
             constants |= {"sampling": "alone", "at_once": False}
         if self.sampling is not None:
             constants["sampling"] = self.sampling
-        if self.purpose is not None and self.purpose not in PURPOSES:
-            raise unknown("value", self.purpose, PURPOSES, of="--purpose")
+        if self.purpose is not None:
+            check_known("value", self.purpose, PURPOSES, of="--purpose")
         asked = bool(self.file) and self.preset == RunOptions.preset
         preset = self.preset_of("ask" if asked else self.preset, **constants)
         return preset if self.purpose is None else replace(preset, purpose=Purpose(self.purpose))
@@ -246,10 +245,10 @@ class RunOptions(MeasuringOptions):
 
     @property
     def prepared(self) -> dict[str, Any]:
-        if self.scheduler not in ("", *SCHEDULERS):
-            raise unknown("scheduler", self.scheduler, SCHEDULERS)
-        if self.scheduler and self.shard:
-            raise UserError("--shard and --scheduler are two ways to share a plan among machines: choose one.")
+        if self.scheduler:
+            check_known("scheduler", self.scheduler, SCHEDULERS)
+            if self.shard:
+                raise UserError("--shard and --scheduler are two ways to share a plan among machines: choose one.")
         return {
             "baseline": self.baseline,
             "python": self.python,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter, Token
 
 from suite.case import Outcome
-from suite.errors import UserError, unknown
+from suite.errors import UserError, check_known
 from suite.units import parse
 
 LATEST = "results/latest"
@@ -113,8 +113,7 @@ def parse_dims(text: str) -> dict[str, int]:
 def parse_outcomes(words: Sequence[str]) -> frozenset[str]:
     """Returns the outcomes that `--again` names. Raises UserError for an unknown one."""
     for word in words:
-        if word not in {*Outcome}:
-            raise unknown("outcome", word, Outcome, of="--again")
+        check_known("outcome", word, [*Outcome], of="--again")
     return frozenset(words)
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from suite.case import TARGETS
-from suite.errors import UserError, unknown
+from suite.errors import UserError, check_known
 
 FILE = Path(__file__).parents[2] / "cloud" / "accelerators.toml"
 
@@ -55,13 +55,11 @@ def load(path: Path = FILE) -> dict[str, Accelerator]:
 def find(name: str | None, target: str) -> Accelerator:
     """Returns the accelerator of this name; if `name` is None, the first one of the target. Raises UserError for an
     unknown name, and for an accelerator of another target."""
-    if target not in TARGETS:
-        raise unknown("target", target, TARGETS)
+    check_known("target", target, TARGETS)
     listed = load()
     if name is None:
         return next(accelerator for accelerator in listed.values() if accelerator.target == target)
-    if name not in listed:
-        raise unknown("accelerator", name, listed)
+    check_known("accelerator", name, listed)
     if listed[name].target != target:
         raise UserError(f"{name} belongs to another target: it needs --target={listed[name].target}.")
     return listed[name]

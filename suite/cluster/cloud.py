@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from suite.cluster.accelerators import FILE, Accelerator
 from suite.environments.images import official_base
 from suite.environments.locks import ORCHESTRATOR, python_of
-from suite.errors import UserError, unknown
+from suite.errors import UserError, check_known
 
 FOLDER = FILE.parent
 SKYPILOT, KUBERNETES, SLURM = SCHEDULERS = ("skypilot", "kubernetes", "slurm")
@@ -91,8 +91,7 @@ def render(job: CloudJob, schedulers: Collection[str] = SCHEDULERS) -> dict[str,
     """Returns {file name: text} of the job files: for SkyPilot one for each shard, for the others one for all shards.
     Raises UserError for an unknown scheduler, and if the archive would be deleted with a machine."""
     for scheduler in schedulers:
-        if scheduler not in SCHEDULERS:
-            raise unknown("scheduler", scheduler, SCHEDULERS)
+        check_known("scheduler", scheduler, SCHEDULERS)
     check_place(job, schedulers)
     texts: dict[str, str] = {}
     if SKYPILOT in schedulers:

@@ -19,7 +19,7 @@ import msgspec
 
 from suite.environments import locks, uv
 from suite.environments.locks import beside, lock_path, python_of_lock, source_of
-from suite.errors import UserError, unknown
+from suite.errors import UserError, check_known, unknown
 from suite.stacks.catalog import STACKS
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")  # becomes part of the names of files, folders and cases
@@ -85,8 +85,7 @@ def create(
 ) -> list[Path]:
     """Makes a variant with another lock, other flags, or both. Returns its files. If it can't be made, raises UserError
     and leaves the files of an existing variant as they were."""
-    if environment not in locks.names(target):
-        raise unknown("environment", environment, locks.names(target), of=f"Target {target}")
+    check_known("environment", environment, locks.names(target), of=f"Target {target}")
     if not NAME.fullmatch(variant):
         raise UserError(f"--variant={variant}: a name has only letters, digits, dots, dashes, + and _.")
     if not requirements and not environ and not python:

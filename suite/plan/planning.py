@@ -11,7 +11,7 @@ from fnmatch import filter as matching
 from fnmatch import fnmatchcase
 
 from suite.case import ALLOCATORS, CACHES, PASSES, PRECISIONS, TARGETS, TRACKS, Case, Planned, Purpose
-from suite.errors import UserError, unknown
+from suite.errors import UserError, check_known, unknown
 from suite.plan.frontier import first_size
 from suite.plan.preset import Preset, Question
 from suite.plan.refusals import Absent, uncompiled, unsupported
@@ -177,8 +177,7 @@ def check_words(selection: Selection, preset: Preset) -> None:
     ]
     for kind, words, known in kinds:
         for word in words:
-            if word not in known:
-                raise unknown(kind, word, known)
+            check_known(kind, word, known)
     if preset.purpose is Purpose.MEMORY and "warm" in selection.caches:
         raise UserError("--cache=warm is for times: memory is measured with empty caches. Leave it out.")
     if preset.protocol.sampling == "rounds" and selection.target != "cpu":
@@ -210,8 +209,7 @@ def check_vary(workload: Workload, selection: Selection) -> str:
     suite's own with which memory doesn't grow."""
     dims = (*next(iter(workload.sizes.values())), *workload.same_as)
     known = [dim for dim in dims if not workload.is_ours or dim in workload.grows]
-    if selection.vary not in known:
-        raise unknown("dim to vary", selection.vary, known, of=f"Workload '{workload.name}'")
+    check_known("dim to vary", selection.vary, known, of=f"Workload '{workload.name}'")
     return selection.vary
 
 

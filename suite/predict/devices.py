@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from suite.errors import UserError, unknown
+from suite.errors import UserError, check_known
 from suite.machine.published_peaks import PublishedPeaks, published_peaks
 
 FILE = Path(__file__).with_name("devices.toml")
@@ -105,8 +105,7 @@ def devices() -> Mapping[str, Device]:
 
 def find(name: str, target: str | None = None) -> Device:
     """Returns the device of this name. Raises UserError if it isn't listed, or belongs to another target."""
-    if name not in devices():
-        raise unknown("device", name, devices())
+    check_known("device", name, devices())
     device = devices()[name]
     if target not in (None, device.target):
         raise UserError(f"{name} is a device of --target={device.target}, not of {target}.")
@@ -118,6 +117,5 @@ def first(target: str) -> Device:
     known: dict[str, Device] = {}
     for device in devices().values():
         known.setdefault(device.target, device)
-    if target not in known:
-        raise unknown("target", target, known, of="Prediction")
+    check_known("target", target, known, of="Prediction")
     return known[target]

@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any
 
 from suite.case import Attempt, Case, Flag, Outcome, Purpose, canonical_json, stack_name
-from suite.errors import UserError, unknown
+from suite.errors import UserError, check_known
 from suite.protocol import OTHERS_SHARE_MAX
 from suite.sets.plan import PlanFile
 from suite.sets.schema import NAMES, SCHEMA_VERSION
@@ -167,8 +167,7 @@ def undisturbed(others: Iterable[float | None]) -> list[bool]:
 
 def check_clock(clock: str) -> str:
     """Returns the clock's name. Raises UserError, with the nearest name, for an unknown clock."""
-    if clock not in CLOCKS:
-        raise unknown("clock", clock, CLOCKS)
+    check_known("clock", clock, CLOCKS)
     return clock
 
 

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from suite.case import CUSTOM, GROWING, Case
-from suite.errors import UserError, at_line, unknown
+from suite.errors import UserError, at_line, check_known
 from suite.workloads.probes import words
 
 if TYPE_CHECKING:  # it needs NumPy
@@ -157,8 +157,7 @@ class Workload:
         differs from the other. Raises UserError if the dims break a rule, and names the rule."""
         dims = dict(self.sizes[size])
         for name, value in overrides.items():
-            if name not in (*dims, *self.same_as):
-                raise unknown("dim", name, (*dims, *self.same_as), of=f"Workload '{self.name}'")
+            check_known("dim", name, (*dims, *self.same_as), of=f"Workload '{self.name}'")
             if value < 1:
                 raise UserError(f"Workload '{self.name}': dim {name}={value} must be at least 1.")
             dims[name] = value

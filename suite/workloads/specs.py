@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from suite import protocol
-from suite.errors import UserError, at_line, unknown
+from suite.errors import UserError, at_line, check_known, unknown
 from suite.workloads.tensors import Tensor
 
 PASSES = ("forward", "train")
@@ -24,17 +24,14 @@ def check(path: Path, spec: Any) -> None:
     if mistyped := misspelt(spec, SETTINGS):
         raise unknown("setting", mistyped, SETTINGS, of=str(path))
     for pass_ in spec.PASSES:
-        if pass_ not in PASSES:
-            raise unknown("pass", pass_, PASSES, of=f"PASSES of {path}")
+        check_known("pass", pass_, PASSES, of=f"PASSES of {path}")
     if spec.OPTIMIZER not in (None, *protocol.MOMENTS):
         raise UserError(f"{path}: OPTIMIZER is {spec.OPTIMIZER!r}. It can be {', '.join(protocol.MOMENTS)} or None.")
     size, dims = next(iter(spec.SIZES.items()))
     for dim in getattr(spec, "GROWS", ()):
-        if dim not in dims:
-            raise unknown("dim", dim, dims, of=f"GROWS of {path}")
+        check_known("dim", dim, dims, of=f"GROWS of {path}")
     for dim in getattr(spec, "SAME_AS", {}).values():
-        if dim not in dims:
-            raise unknown("dim", dim, dims, of=f"SAME_AS of {path}")
+        check_known("dim", dim, dims, of=f"SAME_AS of {path}")
     for name in ("parameters", "buffers", "inputs"):
         if hasattr(spec, name):
             check_tensors(path, name, size, called(path, name, getattr(spec, name), dims))

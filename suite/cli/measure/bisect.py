@@ -14,7 +14,7 @@ from suite.cli.options import ProcessOptions, RunOptions
 from suite.cli.terminal.output import print_table
 from suite.cli.values import Names, absolute
 from suite.environments import locks, releases, say, variants, venv
-from suite.errors import UserError, unknown
+from suite.errors import UserError, check_known
 from suite.plan.bisection import Bisection, ReleaseVerdict
 from suite.results.outcomes import FAILED, INTERRUPTED
 from suite.results.speedup.verdicts import Speedup
@@ -171,8 +171,7 @@ def bisect(*, options: BisectOptions = BisectOptions()) -> int:
         raise UserError("A search needs a stack and two releases, like --stack=jax_jit --good=0.10.2 --bad=0.12.0.1.")
     (stack,) = options.stack
     add_stacks(absolute(options.stack_path))
-    if stack not in STACKS:
-        raise unknown("stack", stack, STACKS)
+    check_known("stack", stack, STACKS)
     if not 1 < options.threshold < math.inf:
         raise UserError(f"--threshold={options.threshold:g}: a factor above 1, like 1.1 for a tenth slower.")
     shared = {each.name: getattr(options, each.name) for each in fields(ProcessOptions)}

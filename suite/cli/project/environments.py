@@ -14,7 +14,7 @@ from suite.environments import images as built_images
 from suite.environments import pythons, say, venv
 from suite.environments.locks import Locks
 from suite.environments.locks import names as environment_names
-from suite.errors import UserError, unknown
+from suite.errors import UserError, check_known
 from suite.machine import facts
 from suite.run.predictions import ENVIRONMENT
 
@@ -28,8 +28,7 @@ def setup(*, target: str = "cpu") -> None:
     :param target: cpu, cuda or tpu; cluster: Ray, which hands out work; predict: accelerators' compilers
     """
     facts.refuse_platform()
-    if target not in (known := (*TARGETS, CLUSTER, ENVIRONMENT)):
-        raise unknown("target", target, known)
+    check_known("target", target, (*TARGETS, CLUSTER, ENVIRONMENT))
     refused = venv.get_pythons(environment_names(target), target, again=True)
     lacking = [name for name in environment_names(target) if refused and pythons.lacking(name, target)]
     makeable = [name for name in environment_names(target) if name not in lacking]
@@ -49,8 +48,7 @@ def build(*, target: str = "cpu", environment: Names = (), base: str | None = No
     :param environment: only this environment (default: all of the target)
     :param base: a base image of your own; it must have the locks' Python and apt
     """
-    if target not in TARGETS:
-        raise unknown("target", target, TARGETS)
+    check_known("target", target, TARGETS)
     client = built_images.connect()
     for name in environment or environment_names(target):
         if base is None and built_images.find(client, name, target) is not None:

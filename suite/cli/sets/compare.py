@@ -10,7 +10,7 @@ from pathlib import Path
 from suite import results
 from suite.cli.terminal.output import check_form, write_export, write_file
 from suite.cli.values import Several
-from suite.errors import COMMAND, UserError, unknown
+from suite.errors import COMMAND, UserError, check_known
 from suite.report.between_sets import Compared, compared_field, compared_sets, export_field, export_sets
 from suite.report.formats.compare_page import FILE_NAME, compare_page
 from suite.results import Results
@@ -98,16 +98,15 @@ def within_one(names: Sequence[str], field: str, baseline: str | None) -> SetCom
     """Compares the values of a field within one set. Raises UserError if no question has two values of the field."""
     if len(names) != 1:
         raise UserError(f"--by compares within one set: `{COMMAND} compare SET --by=track`.")
-    if field not in FIELDS:
-        raise unknown("value", field, FIELDS, of="--by")
+    check_known("value", field, FIELDS, of="--by")
     loaded = results.load(named(names[0]))
     comparison = compare_field(loaded.rows, field, loaded.protocol)
     if comparison is None and field == "variant" and (pairs := variant_pairs(times_of(loaded))):
         return SetComparison([loaded], pairs)
     if comparison is None:
         raise UserError(f"No case of this set ran with two values of {field}: there is nothing to compare.")
-    if baseline is not None and baseline not in comparison.values:
-        raise unknown(field, baseline, comparison.values)
+    if baseline is not None:
+        check_known(field, baseline, comparison.values)
     return SetComparison([loaded], within_set=comparison, base=baseline or comparison.base)
 
 

@@ -13,7 +13,7 @@ from suite.case import Outcome, Purpose
 from suite.cli.terminal.output import print_json, print_table
 from suite.cli.values import LATEST, Json, Several
 from suite.environments import venv
-from suite.errors import COMMAND, UserError, unknown
+from suite.errors import COMMAND, UserError, check_known
 from suite.ir import files, summary
 from suite.ir.findings import StackPrograms, findings
 from suite.launch.attempt import run_reader
@@ -118,8 +118,7 @@ def case_json(name: str, row: Row) -> dict[str, Any]:
 
 def case_programs(name: str, rows: dict[str, Row]) -> StackPrograms:
     """Returns a case's programs. Raises UserError for a case that has none."""
-    if name not in rows:
-        raise unknown("case with programs", name, rows, of="The result set")
+    check_known("case with programs", name, rows, of="The result set")
     if rows[name]["outcome"] != Outcome.OK:
         raise UserError(f"{name} has no programs: {rows[name]['outcome']}: {rows[name]['reason']}.")
     return programs.stack_programs(rows[name])

@@ -14,7 +14,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from suite.environments import say
-from suite.errors import UserError, unknown
+from suite.errors import UserError, check_known
 from suite.guard.printable import printable
 from suite.report.formats.render import write
 from suite.report.tables import Export, Table, known
@@ -55,8 +55,7 @@ def print_tables(tables: Iterable[Table]) -> None:
 
 def check_form(form: str, forms: Collection[str], out: str | None) -> None:
     """Raises UserError for an unknown format, and for the format `text` together with a file, `out`."""
-    if form not in forms:
-        raise unknown("format", form, forms)
+    check_known("format", form, forms)
     if form == "text" and out:
         raise UserError(f"--out={out} needs --format=html, md, csv or json: text is only for the terminal.")
 

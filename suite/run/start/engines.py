@@ -12,7 +12,7 @@ from docker import DockerClient
 
 from suite.environments import images, pythons, venv
 from suite.environments.locks import ORCHESTRATOR, Locks, lock_sha256
-from suite.errors import COMMAND, UserError, unknown
+from suite.errors import COMMAND, UserError, check_known
 from suite.launch.container import Container
 from suite.launch.engine import Engine
 from suite.launch.local import Local
@@ -37,8 +37,7 @@ def choose(wanted: str, names: Iterable[str], locks: Locks, python: str | None, 
 
     Raises UserError if `docker` is wanted and can't be used; for `auto` the choice is then local and says why.
     """
-    if wanted not in (AUTO, LOCAL, DOCKER):
-        raise unknown("engine", wanted, (AUTO, LOCAL, DOCKER))
+    check_known("engine", wanted, (AUTO, LOCAL, DOCKER))
     if python is not None:
         return Choice(LOCAL, f"Engine: local, with {python} (not pinned by any lock).")
     if wanted == LOCAL:

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 from pyarrow import fs
 
-from suite.errors import COMMAND, Damaged, UserError, unknown
+from suite.errors import COMMAND, Damaged, UserError, check_known
 from suite.guard import plain_files
 from suite.sets.manifest import BYTES_MAX
 
@@ -178,8 +178,7 @@ class Storage:
 def check_address(uri: str, others: Sequence[str] = ()) -> None:
     """Raises UserError for an address of an unknown kind, or one that has a secret in it. It doesn't connect."""
     parts = urlsplit(uri)
-    if parts.scheme not in SCHEMES:
-        raise unknown("kind of address", parts.scheme, [*SCHEMES, *others])
+    check_known("kind of address", parts.scheme, [*SCHEMES, *others])
     check_secrets(uri)
 
 

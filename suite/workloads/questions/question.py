@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from suite.case import DIM_MAX, NAME, Case
-from suite.errors import UserError, at_line, unknown
+from suite.errors import UserError, at_line, check_known, unknown
 from suite.workloads import trees
 from suite.workloads.catalog import DIALECTS, CaseTensors, Workload, load_module
 from suite.workloads.questions.placeholders import placeholders
@@ -132,8 +132,7 @@ def load(path: Path) -> Question:
     for function in functions:
         check_arguments(path, tree, function)
     for dim in getattr(module, "GROWS", ()):
-        if dim not in dims:
-            raise unknown("dim", dim, dims, of=f"GROWS of {path}")
+        check_known("dim", dim, dims, of=f"GROWS of {path}")
     written: dict[str, tuple[str, ...]] = {}
     for function in functions:
         dialect, _, name = function.name.partition("_")
