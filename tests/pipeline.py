@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from suite.cli.terminal.count import Count
+from suite.cli.terminal.progress import Count
 from suite.environments.locks import Locks
 from suite.launch.local import Local
 from suite.machine import facts

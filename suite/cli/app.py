@@ -60,7 +60,7 @@ COMMANDS = {
     "compare": (READ, "sets.compare:compare", "Compare result sets case by case; or two values of a field within one."),
     "history": (READ, "sets.archives:history", "How long a step took in every result set, and where that changed."),
     "ir": (READ, "sets.programs:ir", "Compare the programs that two cases hand to their compilers."),
-    "collect": (READ, "sets.collect:collect", "Put the shares of one plan (run --shard) into one result set."),
+    "collect": (READ, "sets.archives:collect", "Put the shares of one plan (run --shard) into one result set."),
     "archive": (SHARE, "sets.archives:archive", "Publish a result set in an archive. It is never changed there."),
     "sets": (SHARE, "sets.archives:sets", "List the result sets in a folder of this machine, or in an archive."),
     "fetch": (SHARE, "sets.archives:fetch", "Download a result set from an archive, and render its report."),

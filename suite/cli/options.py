@@ -65,6 +65,10 @@ class CaseOptions:
     """hardware class: cpu, cuda or tpu"""
     stack_path: StackPath = ()
 
+    def as_fields(self, kind: type["CaseOptions"]) -> dict[str, Any]:
+        """Returns the values of the fields that `kind` has, too."""
+        return {each.name: getattr(self, each.name) for each in fields(kind) if hasattr(self, each.name)}
+
     def words(self, *left_out: str) -> list[str]:
         """Returns the options that differ from their default, as a person types them, without the fields `left_out`."""
         changed = (each for each in fields(self) if getattr(self, each.name) != each.default)

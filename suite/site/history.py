@@ -21,7 +21,7 @@ from suite.errors import UserError
 from suite.machine.description import processor
 from suite.protocol import Protocol
 from suite.results.stack_figures import used_processes
-from suite.sets.archive.listing import Listed, here, of_storage, rows_of
+from suite.sets.archive.listing import Listed, rows_of, sets_of
 from suite.sets.archive.storage import AT_ONCE, Storage
 from suite.sets.rows import CASE, SYNCED, Row, judged
 from suite.stats import NORMAL_CONSISTENT, spread
@@ -107,7 +107,7 @@ def history(
     `workload` and `stack` are globs; without `passes`, all passes count. `say` is called with a line for each set that
     can't be read. Raises UserError if no set has such a case.
     """
-    listed = of_storage(storage) if storage else here(results)
+    listed = sets_of(storage, results)
     whole = without_copies([entry for entry in listed if not entry.trouble])
     points: list[Point] = []
     with ThreadPoolExecutor(AT_ONCE) as pool:  # most of the time a thread waits for a storage or a reading process

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from suite.cli.measure.run import measure_or_resume
+from suite.cli.measure.run import run
 from suite.cli.options import RunOptions
 from suite.environments import say
 from suite.errors import COMMAND, UserError
@@ -67,7 +67,7 @@ def ask(*file: str, options: AskOptions = AskOptions()) -> int:
     if options.gradient:
         options = replace(options, pass_=(*options.pass_, "gradient"), gradient=False)
     # A check's times are nobody's answer, so other runs may go on beside it.
-    return measure_or_resume(replace(options, preset="check", force=True) if options.check else options)
+    return run(options=replace(options, preset="check", force=True) if options.check else options)
 
 
 def question(options: AskOptions) -> str:

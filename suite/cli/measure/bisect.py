@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from suite import results
-from suite.cli.measure.run import measure_or_resume
+from suite.cli.measure.run import run
 from suite.cli.options import ProcessOptions, RunOptions
 from suite.cli.terminal.output import print_table
 from suite.cli.values import Names, absolute
@@ -140,11 +140,10 @@ class Search:
         begun = newest(folder)
         if begun is None:
             both = tuple(f"{self.stack}@{version}" for version in (self.good, release))
-            code = measure_or_resume(
-                replace(self.options, stack=both, baseline=both[0], repeats=blocks, results=str(folder))
-            )
+            asked = replace(self.options, stack=both, baseline=both[0], repeats=blocks, results=str(folder))
+            code = run(options=asked)
         elif not ResultSet.open(begun).is_whole:
-            code = measure_or_resume(RunOptions(resume=str(begun), force=self.options.force))
+            code = run(options=RunOptions(resume=str(begun), force=self.options.force))
         else:
             code = 0
         if code == INTERRUPTED:
@@ -174,9 +173,8 @@ def bisect(*, options: BisectOptions = BisectOptions()) -> int:
     check_known("stack", stack, STACKS)
     if not 1 < options.threshold < math.inf:
         raise UserError(f"--threshold={options.threshold:g}: a factor above 1, like 1.1 for a tenth slower.")
-    shared = {each.name: getattr(options, each.name) for each in fields(ProcessOptions)}
-    run = RunOptions(**shared, preset=options.preset, ir="off", profile="off")
-    search = Search(run, stack, good, options.threshold, options.python)
+    asked = RunOptions(**options.as_fields(ProcessOptions), preset=options.preset, ir="off", profile="off")
+    search = Search(asked, stack, good, options.threshold, options.python)
     known: Sequence[str] = options.releases
     if not known:
         version = options.python or locks.python_of(search.environment, options.target)

@@ -6,13 +6,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from suite import units
 from suite.cli.options import CaseOptions, RunOptions, command
-from suite.cli.terminal.output import print_json, print_table
+from suite.cli.terminal.output import Columns, print_columns, print_json
 from suite.cli.values import Json, Names, Origin, Whole
 from suite.cluster import estimate
 from suite.cluster.accelerators import Accelerator, find
@@ -26,7 +26,7 @@ from suite.run.start import engines
 from suite.run.start.prepare import check_selected, with_variants
 from suite.sets.archive import listing
 from suite.sets.archive.storage import check_address
-from suite.sets.archive.web import archive_at
+from suite.sets.archive.web import storage_of
 from suite.sets.files import check_writable
 from suite.sets.plan import Plan
 from suite.sets.rows import Row
@@ -34,7 +34,16 @@ from suite.stacks.catalog import add as add_stacks
 from suite.workloads.catalog import Workload
 from suite.workloads.catalog import find as find_workloads
 
-HEADS = ["shard", "comparisons", "processes", "time", "at most", "cost", "cost at most", "estimated by"]
+SHARD_COLUMNS: Columns[dict[str, Any]] = {
+    "shard": lambda shard: str(shard["number"]),
+    "comparisons": lambda shard: str(shard["comparisons"]),
+    "processes": lambda shard: str(shard["processes"]),
+    "time": lambda shard: units.duration(shard["seconds"]),
+    "at most": lambda shard: units.duration(shard["most_seconds"]),
+    "cost": lambda shard: dollars(shard["usd"]),
+    "cost at most": lambda shard: dollars(shard["most_usd"]),
+    "estimated by": lambda shard: estimated_by(shard["known"], shard["processes"]),
+}
 SHARDS_MAX = 9999
 
 
@@ -73,8 +82,7 @@ class CloudOptions(CaseOptions):
     @property
     def run(self) -> RunOptions:
         """Returns the options of the run that each job makes a share of."""
-        shared = {each.name: getattr(self, each.name) for each in fields(CaseOptions)}
-        return RunOptions(**shared, preset=self.preset, repeats=self.repeats)
+        return RunOptions(**self.as_fields(CaseOptions), preset=self.preset, repeats=self.repeats)
 
 
 def cloud(*, options: CloudOptions = CloudOptions()) -> None:
@@ -154,9 +162,12 @@ def planned(options: CloudOptions, accelerator: Accelerator, workloads: dict[str
 def earlier(results: Path, origin: str | None, target: str) -> list[Row]:
     """Returns the rows of every whole set of a target, from `results` or from the archive `origin` if it is given, with
     the columns that an estimate needs."""
-    storage = archive_at(origin) if origin else None
-    listed = listing.of_storage(storage) if storage else listing.here(results)
-    sets = [entry for entry in listed if not entry.trouble and entry.facts.get("target") == target]
+    storage = storage_of(origin)
+    sets = [
+        entry
+        for entry in listing.sets_of(storage, results)
+        if not entry.trouble and entry.facts.get("target") == target
+    ]
     return [row for entry in sets for row in listing.rows_of(entry, storage, estimate.COLUMNS)]
 
 
@@ -209,7 +220,7 @@ def shard_json(shard: ShardEstimate, price: float | None) -> dict[str, Any]:
 
 
 def print_estimate(shards: Sequence[dict[str, Any]], plan: Plan, price: float | None) -> None:
-    print_table("Estimate", HEADS, map(line, shards), numbers=HEADS[:-1])
+    print_columns("Estimate", SHARD_COLUMNS, shards, numbers=SHARD_COLUMNS.keys() - {"estimated by"})
     blocks = plan.protocol.blocks, plan.protocol.blocks_max
     print(
         f"Times are for {blocks[0]} block(s), 'at most' for {blocks[1]}, without installing. Rough estimates assume a "
@@ -219,16 +230,16 @@ def print_estimate(shards: Sequence[dict[str, Any]], plan: Plan, price: float | 
         print("No cost is estimated: give what an hour of one machine costs in US dollars, like --price=2.70.")
     else:
         least, most = (sum(shard[key] for shard in shards) for key in ("usd", "most_usd"))
-        print(f"All shards: {least:,.2f} USD, {most:,.2f} USD at most, at {price:,.2f} USD an hour, as given.")
+        print(f"All shards: {dollars(least)}, {dollars(most)} at most, at {dollars(price)} an hour, as given.")
 
 
-def line(shard: dict[str, Any]) -> list[str]:
-    costs = [units.UNKNOWN if usd is None else f"{usd:,.2f} USD" for usd in (shard["usd"], shard["most_usd"])]
-    known, of = shard["known"], shard["processes"]
-    by = f"earlier sets: {known} of {of} processes" if known else "rough"
-    by += "; the rest rough" if 0 < known < of else ""
-    counts = [str(shard[key]) for key in ("number", "comparisons", "processes")]
-    return [*counts, *(units.duration(shard[key]) for key in ("seconds", "most_seconds")), *costs, by]
+def dollars(usd: float | None) -> str:
+    return units.UNKNOWN if usd is None else f"{usd:,.2f} USD"
+
+
+def estimated_by(known: int, of: int) -> str:
+    rest = "; the rest rough" if known < of else ""
+    return f"earlier sets: {known} of {of} processes{rest}" if known else "rough"
 
 
 def warnings(job: CloudJob, schedulers: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +12,7 @@ from suite.case import Outcome, Purpose
 from suite.cli.measure import run
 from suite.cli.options import OFTEN, MeasuringOptions, command
 from suite.cli.sets.programs import program_of
-from suite.cli.terminal.output import print_json, print_table
+from suite.cli.terminal.output import Columns, print_columns, print_json
 from suite.cli.terminal.progress import listener
 from suite.cli.values import Names, parse_quantity, parse_share
 from suite.environments import venv
@@ -27,7 +27,7 @@ from suite.predict import devices
 from suite.predict.answer import CompileAnswer
 from suite.predict.devices import Device
 from suite.protocol import Protocol
-from suite.results.outcomes import INTERRUPTED
+from suite.results.outcomes import FAILED, INTERRUPTED
 from suite.run.predictions import ENVIRONMENT, Compiler, judged
 from suite.run.runner import Runner
 from suite.run.session import Session
@@ -41,7 +41,16 @@ from suite.workloads.catalog import find
 
 # The time limit of a compilation, and of a process that captures a program. Many minutes for 8 billion parameters.
 TIMEOUT_SECONDS = 3600.0
-FAILED = 3  # exit code: the compiler failed or crashed, for another reason than the program's need of memory
+COLUMNS: Columns[dict[str, Any]] = {
+    "device": lambda told: told["device"],
+    "outcome": lambda told: told["outcome"],
+    "a step needs": lambda told: quantity((told["compiled"] or {}).get("needed_bytes")),
+    "arguments": lambda told: quantity((told["compiled"] or {}).get("argument_bytes")),
+    "temporaries": lambda told: quantity((told["compiled"] or {}).get("temporary_bytes")),
+    "peak": lambda told: quantity((told["compiled"] or {}).get("peak_bytes")),
+    "of": lambda told: quantity(told["memory_bytes"]),
+    "compiled in": lambda told: seconds(told["compile_seconds"]),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,8 +140,7 @@ def predict(*workloads: str, options: PredictOptions = PredictOptions()) -> int:
 
 def prediction_instead(options: MeasuringOptions) -> str:
     """Returns the command, as a person types it, that predicts what `options` would measure on their target."""
-    names = {field.name for field in fields(PredictOptions)} - {*options.MACHINERY}
-    shared = {name: value for name in names if (value := getattr(options, name, None)) is not None}
+    shared = {name: value for name, value in options.as_fields(PredictOptions).items() if value is not None}
     return command(PredictOptions(**shared).given(target=options.target))
 
 
@@ -203,11 +211,11 @@ def compile_program(options: PredictOptions, name: str, models: tuple[Device, ..
     if options.json:
         print_json({"program": name, "devices": outcomes})
     else:
-        heads = ["device", "outcome", "a step needs", "arguments", "temporaries", "peak", "of", "compiled in"]
-        print_table(name, heads, map(cells, outcomes))
+        print_columns(name, COLUMNS, outcomes)
         for each in outcomes:
             if each["reason"]:
                 print(f"{each['device']}: {each['reason']}")
+    # Only the program's need of memory may keep a compiler from compiling it.
     return FAILED if {each["outcome"] for each in outcomes} & {Outcome.ERROR, Outcome.CRASHED} else 0
 
 
@@ -224,10 +232,3 @@ def as_json(device: Device, answer: CompileAnswer, outcome: dict[str, Any]) -> d
         "compile_seconds": answer.seconds or None,
         "compiled": asdict(compiled) | needed if compiled else None,
     }
-
-
-def cells(told: dict[str, Any]) -> list[str]:
-    kinds = ("needed_bytes", "argument_bytes", "temporary_bytes", "peak_bytes")
-    sizes = [(told["compiled"] or {}).get(kind) for kind in kinds]
-    taken = seconds(told["compile_seconds"])
-    return [told["device"], told["outcome"], *map(quantity, [*sizes, told["memory_bytes"]]), taken]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,6 @@ from pathlib import Path
 from suite import results
 from suite.cli.measure import answer
 from suite.cli.measure.dry_run import plan_json, print_plan
-from suite.cli.measure.ending import explained
 from suite.cli.options import ExplainOptions, FrontierOptions, MeasuringOptions, RunOptions
 from suite.cli.terminal.output import print_json
 from suite.cli.terminal.progress import ProgressLines, listener
@@ -50,7 +49,16 @@ def run(*questions: str, options: RunOptions = RunOptions()) -> int:
 
     :param questions: workloads and question files: `run gemm,ffn`, `run mine.py`
     """
-    return measure_or_resume(options.with_words(questions))
+    options = options.with_words(questions)
+    outcomes = parse_outcomes(options.again)
+    if options.resume is not None:
+        return complete(options, options.resume, outcomes)
+    for name in ("again", "trust"):
+        if getattr(options, name):
+            raise UserError(f"--{name} goes with --resume=SET: it is about the result set that is completed.")
+    if options.fits is not None:
+        options = replace(options, fits=str(named(options.fits, Path(options.results))))
+    return measure(options)
 
 
 def frontier(*workloads: str, options: FrontierOptions = FrontierOptions()) -> int:
@@ -69,19 +77,6 @@ def explain(*workloads: str, options: ExplainOptions = ExplainOptions()) -> int:
     return measure(options.with_words(workloads))
 
 
-def measure_or_resume(options: RunOptions) -> int:
-    """Begins a new set and measures it, or completes a set with --resume. Returns the exit code."""
-    outcomes = parse_outcomes(options.again)
-    if options.resume is not None:
-        return complete(options, options.resume, outcomes)
-    for name in ("again", "trust"):
-        if getattr(options, name):
-            raise UserError(f"--{name} goes with --resume=SET: it is about the result set that is completed.")
-    if options.fits is not None:
-        options = replace(options, fits=str(named(options.fits, Path(options.results))))
-    return measure(options, options.address)
-
-
 def complete(options: RunOptions, name: str, again: frozenset[str]) -> int:
     """Measures the rest of a set's plan. Returns the exit code."""
     if options.words(*RunOptions.RESUMING):
@@ -89,24 +84,21 @@ def complete(options: RunOptions, name: str, again: frozenset[str]) -> int:
         raise UserError(f"--resume takes its plan from the set: it goes only with {allowed}.")
     store, planned = reopen(named(name, Path(options.results)), trust=options.trust)
     if planned.scheduler:
-        return elsewhere(store, again, options.force, options.json, options.address)
+        return elsewhere(store, again, options)
     with noise.alone(len(facts.usable_cores()), options.force) as disturbances:
         return carry_out(store, planned, again, disturbances, options.json)
 
 
-def measure(options: MeasuringOptions, address: str = "") -> int:
-    """Makes a plan from options and measures it, or prints it with --dry-run. `address` is that of a Ray cluster.
-    Returns the exit code."""
-    is_shared = isinstance(options, RunOptions) and bool(options.scheduler)
-    if options.dry_run or is_shared:
-        return begin(options, address, [])
+def measure(options: MeasuringOptions) -> int:
+    """Makes a plan from options and measures it, or prints it with --dry-run. Returns the exit code."""
+    if options.dry_run or options.prepared.get("scheduler"):
+        return begin(options, [])
     # Before environments are made, which takes minutes: another run may be going on.
     with noise.alone(len(facts.usable_cores()), options.force) as disturbances:
-        return begin(options, address, disturbances)
+        return begin(options, disturbances)
 
 
-def begin(options: MeasuringOptions, address: str, disturbances: Sequence[str]) -> int:
-    """Makes a plan from options, and measures or prints it. Returns the exit code."""
+def begin(options: MeasuringOptions, disturbances: Sequence[str]) -> int:
     add_stacks(absolute(options.stack_path))
     preset = options.chosen_preset()
     planned = prepare(
@@ -117,10 +109,12 @@ def begin(options: MeasuringOptions, address: str, disturbances: Sequence[str]) 
         build=not options.dry_run,
         **options.prepared,
     )
-    asked = sorted({of.case.workload for of in planned.plan.cases})
-    for sentence in doubts(planned.workloads[name] for name in asked):
+    cases = [of.case for of in planned.plan.cases]
+    for sentence in doubts(planned.workloads[name] for name in sorted({case.workload for case in cases})):
         say(sentence)
-    if asked and (lonely := without_function(options.stack, {of.case.stack for of in planned.plan.cases})):
+    idle_stacks = {*options.stack} & STACKS.keys() - {case.stack for case in cases}
+    if cases and idle_stacks:
+        lonely = ", ".join(name for name in options.stack if name in idle_stacks)
         say(f"{lonely}: the question has no function for it, so it doesn't run.")
     lacking = None if planned.scheduler else devices.missing().get(planned.target)
     idle = lacking and not options.dry_run and not runnable(planned.plan)
@@ -140,29 +134,24 @@ def begin(options: MeasuringOptions, address: str, disturbances: Sequence[str]) 
         stack_path=absolute(options.stack_path),
     )
     store = create(planned, preset.path, given, Path(options.results))
-    if planned.scheduler:
-        return elsewhere(store, frozenset(), options.force, options.json, address)
+    if isinstance(options, RunOptions) and planned.scheduler:
+        return elsewhere(store, frozenset(), options)
     return carry_out(store, planned, frozenset(), disturbances, options.json)
 
 
-def without_function(typed: Sequence[str], running: Collection[str]) -> str:
-    """Returns the stacks that were typed by name, none of whose cases runs."""
-    return ", ".join(name for name in typed if name in STACKS and name not in running)
-
-
-def elsewhere(store: ResultSet, again: frozenset[str], force: bool, as_json: bool, address: str) -> int:
+def elsewhere(store: ResultSet, again: frozenset[str], options: RunOptions) -> int:
     """Has other machines measure the rest of a set's plan. Returns the exit code."""
     say(f"Result set {store.folder}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with sole(store.folder) as mark:
         try:
             forget(store, again)
-            if not hand_out(store, address, force, mark):
+            if not hand_out(store, options.address, options.force, mark):
                 say(f"All results that arrived are kept; `{COMMAND} run --resume={store.folder}` completes the set.")
                 return UNFINISHED
             store.make_latest()
             done = ResultSet.open(store.folder)  # read again: the queue wrote into the plan what its machines can't run
-            return finish(done, done.commit(), as_json)
+            return finish(done, done.commit(), options.json)
         except KeyboardInterrupt:
             say(
                 f"Interrupted. All {store.finished()} attempts that arrived are kept; "
@@ -221,7 +210,7 @@ def finish(store: ResultSet, rows: Sequence[Row], as_json: bool) -> int:
     page = render_report(store.folder, report)
     code = exit_code(rows)
     answer.print_results(store, loaded, analysis, report, page, code, as_json)
-    for line in explained(code, rows, store.folder, page):
+    for line in answer.explained(code, rows, store.folder, page):
         say(line)
     return code
 

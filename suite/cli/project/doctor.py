@@ -49,19 +49,14 @@ class Check:
 
 
 def checks() -> list[Check]:
-    uv_found = find_uv()
     compiler_found, complaint = compiler.probe(os.environ.get("CXX"))
+    headers = "apt-get install g++ (and the headers of the torch lock's Python, if that is the system's Python)"
     listed = [
         platform_check(),
         *interpreters(),
-        Check("uv", uv_found is not None, uv_found or "not found", "make setup (it gets uv by pip)"),
-        Check("make", shutil.which("make") is not None, shutil.which("make") or "not found", "apt-get install make"),
-        Check(
-            "C++ compiler (torch_inductor)",
-            compiler_found is not None,
-            compiler_found or complaint,
-            "apt-get install g++ (and the headers of the torch lock's Python, if that is the system's Python)",
-        ),
+        needed("uv", next(filter(uv.runs, uv.uv_places()), None), "make setup (it gets uv by pip)"),
+        needed("make", shutil.which("make"), "apt-get install make"),
+        needed("C++ compiler (torch_inductor)", compiler_found, headers, complaint),
     ]
     locks = venv.fitting(names("cpu"), Locks("cpu"))
     for name in (ORCHESTRATOR, *names("cpu")):
@@ -72,6 +67,10 @@ def checks() -> list[Check]:
         )
     listed += [*resources(), container_engine()]
     return [*listed, *(Check(name, None, lack or "found") for name, lack in devices.missing().items())]
+
+
+def needed(name: str, path: str | None, remedy: str, lack: str = "not found") -> Check:
+    return Check(name, path is not None, path or lack, remedy)
 
 
 def platform_check() -> Check:
@@ -166,10 +165,6 @@ def memory_limits() -> str:
         return "enforced by a watchdog on resident memory (no cgroup can be made here)"
     group.remove()
     return f"enforced by the kernel (cgroup version {group.version})"
-
-
-def find_uv() -> str | None:
-    return next((place for place in uv.uv_places() if uv.runs(place)), None)
 
 
 def doctor(*, json: Json = False) -> int:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from suite import units
 from suite.case import TARGETS
-from suite.cli.terminal.output import print_json, print_table
+from suite.cli.terminal.output import Columns, print_columns, print_json
 from suite.cli.values import Json, Names
 from suite.cluster.schedule import CLUSTER
 from suite.environments import images as built_images
@@ -17,8 +17,6 @@ from suite.environments.locks import names as environment_names
 from suite.errors import UserError, check_known
 from suite.machine import facts
 from suite.run.predictions import ENVIRONMENT
-
-HEADS = ["image", "size", "lock", "age", "current"]
 
 
 def setup(*, target: str = "cpu") -> None:
@@ -69,14 +67,11 @@ def images(*, prune: bool = False, json: Json = False) -> None:
         print_json({"removed": prune, "images": objects})
         return
     now = datetime.datetime.now(datetime.UTC)
-    lines = [
-        [
-            image.tag,
-            f"{image.size_bytes / 1e6:.0f} MB",
-            image.lock_sha256[:12],
-            units.age((now - image.created).total_seconds()),
-            "yes" if image.current else "no: its lock has changed",
-        ]
-        for image in listed
-    ]
-    print_table("Removed images" if prune else "Images", HEADS, lines)
+    columns: Columns[built_images.Image] = {
+        "image": lambda image: image.tag,
+        "size": lambda image: f"{image.size_bytes / 1e6:.0f} MB",
+        "lock": lambda image: image.lock_sha256[:12],
+        "age": lambda image: units.age((now - image.created).total_seconds()),
+        "current": lambda image: "yes" if image.current else "no: its lock has changed",
+    }
+    print_columns("Removed images" if prune else "Images", columns, listed)

@@ -1,4 +1,4 @@
-"""`./stackwars archive`, `sets`, `fetch`, `history` and `site`: commands on archives and on many sets."""
+"""`./stackwars archive`, `sets`, `fetch`, `history`, `site` and `collect`: commands on archives and on many sets."""
 
 from __future__ import annotations
 
@@ -7,22 +7,26 @@ from typing import Any
 
 from suite import units
 from suite.cli.terminal.output import print_json, print_table
-from suite.cli.values import LATEST, Json, Names, Origin, ResultsFolder, needed
+from suite.cli.values import LATEST, Json, Names, Origin, ResultsFolder, Several, needed
+from suite.cluster import collect as shares
 from suite.environments import say
 from suite.errors import UserError
 from suite.machine.description import processor
 from suite.report.formats.render import render
+from suite.results import load
+from suite.results.outcomes import exit_code
 from suite.sets.archive import listing
 from suite.sets.archive.fetch import fetch as download
 from suite.sets.archive.listing import Listed
 from suite.sets.archive.naming import archived, named
 from suite.sets.archive.publish import publish
 from suite.sets.archive.storage import Storage
-from suite.sets.archive.web import archive_at
+from suite.sets.archive.web import archive_at, storage_of
 from suite.site import history_page
 from suite.site.build import INDEX, build
 from suite.site.history import history as points_of
 from suite.site.sources import SetSource
+from suite.stacks.catalog import add as add_stacks
 
 HEADS = ["name", "date (UTC)", "target", "machine", "preset", "stacks", "outcomes", "where"]
 HISTORY = ["date (UTC)", "set", "versions", "a step", "interval", "change"]
@@ -47,7 +51,7 @@ def archive(set: str = LATEST, to: str | None = None, *, sign: str | None = None
 def sets(*, from_: Origin = None, results: ResultsFolder = "results", json: Json = False) -> None:
     """Lists the sets here, or those of an archive."""
     storage = storage_of(from_)
-    listed = [*map(listed_json, listing.of_storage(storage) if storage else listing.here(Path(results)))]
+    listed = [*map(listed_json, listing.sets_of(storage, Path(results)))]
     where = storage.uri if storage else results
     if json or not listed:
         print_json({"where": where, "sets": listed}) if json else print(f"There is no set in {where}.")
@@ -58,10 +62,6 @@ def sets(*, from_: Origin = None, results: ResultsFolder = "results", json: Json
     for entry in listed:
         if entry["trouble"]:
             say(f"{entry['name'] or entry['where']}: {entry['trouble']}")
-
-
-def storage_of(origin: str | None) -> Storage | None:
-    return archive_at(origin) if origin else None
 
 
 def listed_json(entry: Listed) -> dict[str, Any]:
@@ -149,3 +149,19 @@ def site(
     if built.refused:
         parts.append(f"{len(built.refused):,} not shown")
     print(f"{built.out / INDEX}  {', '.join(parts)}")
+
+
+def collect(set: Several = (), *, stack_path: tuple[str, ...] = (), results: ResultsFolder = "results") -> int:
+    """Puts shares together and renders the report. Returns the exit code that a single run with the same rows would
+    return.
+
+    :param set: the result sets of the shares: `collect A B`
+    :param stack_path: your copy of the shares' own stacks, a file or folder; their code is never taken from the shares
+    """
+    add_stacks(map(Path, stack_path))
+    folder = Path(results)
+    store = shares.collect([named(name, folder) for name in set], folder)
+    page = render(store.folder)
+    store.make_latest()
+    print(f"{store.folder}  {len(store.plan_file.collected)} shares, {len(store.plan.cases)} cases\nReport: {page}")
+    return exit_code(load(store.folder).rows)

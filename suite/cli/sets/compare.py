@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from suite import results
 from suite.cli.terminal.output import check_form, write_export, write_file
 from suite.cli.values import Several
 from suite.errors import COMMAND, UserError, check_known
-from suite.report.between_sets import Compared, compared_field, compared_sets, export_field, export_sets
+from suite.report.between_sets import compared_field, compared_sets, export_field, export_sets
 from suite.report.formats.compare_page import FILE_NAME, compare_page
 from suite.results import Results
 from suite.results.between_sets import SetPair, Times, compare_sets
@@ -23,17 +22,6 @@ from suite.sets.manifest import RESULTS
 
 REGRESSION = 5  # exit code
 FORMATS = ("text", "html", "md", "csv", "json")
-
-
-@dataclass(frozen=True, slots=True)
-class SetComparison:
-    """What the command compares: in `pairs`, the first set with each of the others; or, within one set, the values of a
-    field in `within_set` with one of these values, `base`."""
-
-    sets: Sequence[Results]
-    pairs: Sequence[SetPair] = ()
-    within_set: FieldComparison | None = None
-    base: str = ""
 
 
 def compare(
@@ -61,53 +49,53 @@ def compare(
     check_form(format, FORMATS, out)
     if not 1 <= threshold < math.inf:
         raise UserError(f"--threshold={threshold:g} isn't understood: it is a ratio of times, 1 or more, like 1.05.")
-    comparison = within_one(set, by, baseline) if by is not None else between(set, across=across)
-    sets, pairs, tie = comparison.sets, comparison.pairs, comparison.sets[0].protocol.tie_ratio
+    if by is None and len(set) < 2:
+        raise UserError(
+            f"Two sets are needed, like `{COMMAND} compare BEFORE AFTER`; or one set and a field, like --by=track."
+        )
+    if by is not None and len(set) != 1:
+        raise UserError(f"--by compares within one set: `{COMMAND} compare SET --by=track`.")
+    sets = [results.load(named(name)) for name in set]
+    tie = sets[0].protocol.tie_ratio
+    if by is not None:
+        within = within_one(sets[0], by, baseline)
+        pairs = [] if within else variant_pairs(times_of(sets[0]))
+    else:
+        within, pairs = None, between(sets, across=across)
     if len(sets) > 1 and len({sha256(loaded.path / RESULTS) for loaded in sets}) == 1:
         print(f"Nothing changed: both are the set {sets[0].set_id}.")
         return 0
     if format == "html":
-        compared: list[Compared] = (
-            [compared_field(comparison.within_set, comparison.base, tie)]
-            if comparison.within_set
-            else compared_sets(pairs, threshold, tie)
-        )
+        compared = [compared_field(*within, tie)] if within else compared_sets(pairs, threshold, tie)
         write_file(compare_page(compared, sets, title), Path(out or FILE_NAME))
-    elif comparison.within_set:
-        write_export(export_field(comparison.within_set, comparison.base, sets[0].path.name, tie), format, out)
+    elif within:
+        write_export(export_field(*within, sets[0].path.name, tie), format, out)
     else:
         write_export(export_sets(pairs, threshold, tie), format, out)
     return REGRESSION if any(not pair.unlike and pair.regressions(threshold) for pair in pairs) else 0
 
 
-def between(names: Sequence[str], *, across: bool) -> SetComparison:
-    """Compares two or more sets. Raises UserError for sets that can't be compared."""
-    if len(names) < 2:
-        raise UserError(
-            f"Two sets are needed, like `{COMMAND} compare BEFORE AFTER`; or one set and a field, like --by=track."
-        )
-    loaded = [load(named(name)) for name in names]
-    first, *others = map(times_of, loaded)
+def between(sets: Sequence[Results], *, across: bool) -> list[SetPair]:
+    """Compares the first set with each of the others. Raises UserError for sets that can't be compared."""
+    first, *others = map(times_of, sets)
     pairs = [compare_sets(first, other) for other in others]
     for pair in pairs:
         refuse_unlike(pair, across)
-    return SetComparison(loaded, pairs)
+    return pairs
 
 
-def within_one(names: Sequence[str], field: str, baseline: str | None) -> SetComparison:
-    """Compares the values of a field within one set. Raises UserError if no question has two values of the field."""
-    if len(names) != 1:
-        raise UserError(f"--by compares within one set: `{COMMAND} compare SET --by=track`.")
+def within_one(loaded: Results, field: str, baseline: str | None) -> tuple[FieldComparison, str] | None:
+    """Returns the values of a field within one set, and that with which the others are compared; None for variants of
+    stacks that were only observed. Raises UserError if no question has two values of the field."""
     check_known("value", field, FIELDS, of="--by")
-    loaded = results.load(named(names[0]))
     comparison = compare_field(loaded.rows, field, loaded.protocol)
-    if comparison is None and field == "variant" and (pairs := variant_pairs(times_of(loaded))):
-        return SetComparison([loaded], pairs)
     if comparison is None:
+        if field == "variant" and by_variant(times_of(loaded).observed):
+            return None
         raise UserError(f"No case of this set ran with two values of {field}: there is nothing to compare.")
     if baseline is not None:
         check_known(field, baseline, comparison.values)
-    return SetComparison([loaded], within_set=comparison, base=baseline or comparison.base)
+    return comparison, baseline or comparison.base
 
 
 def variant_pairs(times: Times) -> list[SetPair]:
@@ -118,16 +106,10 @@ def variant_pairs(times: Times) -> list[SetPair]:
     ]
 
 
-def load(path: Path) -> Results:
-    """Returns the set in a folder. Raises UserError for a bare Parquet file, which has no protocol."""
-    loaded = results.load(path)
-    if loaded.plan is None:
-        raise UserError(f"There is no plan beside {path}: give the set's folder.")
-    return loaded
-
-
 def times_of(loaded: Results) -> Times:
-    assert loaded.plan is not None
+    """Raises UserError for a bare Parquet file, which has no protocol."""
+    if loaded.plan is None:
+        raise UserError(f"There is no plan beside {loaded.path}: give the set's folder.")
     return Times.of(loaded.plan.set_id, loaded.rows, loaded.plan.protocol, loaded.ceilings)
 
 

@@ -7,14 +7,12 @@ from pathlib import Path
 from suite.cli.terminal.output import print_json
 from suite.cli.values import LATEST, Json, Origin
 from suite.errors import Damaged, UserError
-from suite.guard import plain_files
 from suite.results.outcomes import FAILED
 from suite.sets import manifest
 from suite.sets.archive import fetch
 from suite.sets.archive.naming import archived, named
-from suite.sets.archive.signature import SIGNATURE, SIGNATURE_BYTES_MAX, signer
-from suite.sets.archive.web import archive_at
-from suite.sets.manifest import Manifest
+from suite.sets.archive.signature import signature_beside, signer
+from suite.sets.archive.web import storage_of
 from suite.sets.result_set import ResultSet
 
 
@@ -25,18 +23,24 @@ def verify(set: str = LATEST, *, from_: Origin = None, signed_by: str | None = N
     :param set: a result set's folder, or its name in an archive
     :param signed_by: a public key, or an OpenSSH file of allowed signers: one of them must have signed the set
     """
-    storage = archive_at(from_) if from_ else None
+    storage = storage_of(from_)
     place = archived(set, storage) if storage else str(named(set))
-    if storage is None and not any((Path(place) / file).is_file() for file in ("plan.json", manifest.NAME)):
+    folder = Path(place)
+    if storage is None and not any((folder / file).is_file() for file in ("plan.json", manifest.NAME)):
         raise UserError(f"{place} is no result set: it has no plan.json.")
     try:
-        problems = fetch.verify(storage, place) if storage else problems_here(Path(place))
+        if storage:
+            problems = fetch.verify(storage, place)
+        else:  # the plan is read only if all files are intact
+            problems = manifest.problems(folder) or ResultSet.open(folder).misstated(manifest.read(folder))
     except Damaged as broken:
         problems = [str(broken)]
     signature, by = None, None
     if not problems:
-        known, signature = fetch.signed(storage, place) if storage else signed_here(Path(place))
-        by = signer(known, signature, Path(signed_by)) if signature and signed_by else None
+        signature = fetch.signature_of(storage, place) if storage else signature_beside(folder)
+        if signature and signed_by:
+            known = fetch.manifest_of(storage, place) if storage else manifest.read(folder)
+            by = signer(known, signature, Path(signed_by))
     if json:
         where, is_signed = storage.uri if storage else None, signature is not None
         verdict = {"intact": not problems, "problems": problems, "signed": is_signed, "signer": by}
@@ -57,13 +61,3 @@ def signed_words(is_signed: bool, trusted: str | None, by: str | None) -> str:
     if by:
         return f", signed by {by}."
     return f", but signed by nobody in {trusted}." if is_signed else ", but unsigned."
-
-
-def problems_here(folder: Path) -> list[str]:
-    """Returns the differences of a set here from its manifest. The plan is read only if all files are intact."""
-    return manifest.problems(folder) or ResultSet.open(folder).misstated(manifest.read(folder))
-
-
-def signed_here(folder: Path) -> tuple[Manifest, bytes | None]:
-    path = folder / SIGNATURE
-    return manifest.read(folder), plain_files.read(path, SIGNATURE_BYTES_MAX) if path.exists() else None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rich import box
 from rich.console import Console
@@ -19,6 +19,8 @@ from suite.guard.printable import printable
 from suite.report.formats.render import write
 from suite.report.tables import Export, Table, known
 
+T = TypeVar("T")
+Columns = Mapping[str, Callable[[T], str]]  # what a table's columns say of an entry, by their heads
 VERSION = 1  # of every object that --json prints; a changed meaning raises it, a new field doesn't
 WIDE = 10_000  # columns of a pipe or file, in which no cell is folded
 COLOURS = {"faster": "green", "slower": "red", "tie": "cyan", "close": "cyan", "undecided": "yellow", "baseline": "dim"}
@@ -41,6 +43,11 @@ def print_table(
     for line in lines:
         grid.add_row(*(Text(printable(text), COLOURS.get(text.partition(" ")[0], "")) for text in line))
     console.print(Text(printable(title), "bold"), grid, sep="\n")
+
+
+def print_columns(title: str, columns: Columns[T], entries: Iterable[T], numbers: Collection[str] = ()) -> None:
+    """Prints a table with a line for each entry."""
+    print_table(title, [*columns], [[cell(entry) for cell in columns.values()] for entry in entries], numbers)
 
 
 def print_tables(tables: Iterable[Table]) -> None:

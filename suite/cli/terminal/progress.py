@@ -4,10 +4,11 @@ Nothing is drawn while a process is being measured."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from statistics import median
+from time import monotonic
 
 from rich.console import Console
 from rich.markup import escape
@@ -15,11 +16,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from suite import units
 from suite.case import Attempt, Flag, Outcome, Purpose
-from suite.cli.terminal.count import Count
 from suite.cli.terminal.streams import plain_streams, unfiltered
 from suite.guard.printable import printable
 from suite.results.questions.programs import stack_programs
-from suite.sets.rows import Row
+from suite.sets.rows import ProcessKey, Row
 from suite.stacks.names import case_name
 
 WORDS = {  # begin the line of a process outside the blocks
@@ -82,6 +82,45 @@ def line(row: Row, question_units: QuestionUnits) -> str:
     return f"{name}  ok  first {first}, steady {question_units.shown(row, 'steady', median(samples))}{flags}"
 
 
+class Count:
+    """The processes that have ended, and those that are known to come. A process that nobody announced, as one of a
+    search, is known once it starts."""
+
+    def __init__(self) -> None:
+        self.ended = 0
+        self.to_come: set[ProcessKey] = set()
+        self.started: float | None = None  # when the first process started
+
+    def expect(self, attempts: Iterable[Attempt]) -> None:
+        """Adds processes that come; those that are known to come aren't counted twice."""
+        self.to_come.update(attempt.key[:4] for attempt in attempts)
+
+    def start(self, attempt: Attempt) -> None:
+        """Counts a process that starts among those to come, until it ends."""
+        self.started = monotonic() if self.started is None else self.started
+        self.expect([attempt])
+
+    def end(self, row: Row) -> bool:
+        """Counts a process that has ended. False for a row that is of no further process, such as a verdict on one that
+        has ended before."""
+        if row.place not in self.to_come:
+            return False
+        self.to_come.remove(row.place)
+        self.ended += 1
+        return True
+
+    @property
+    def total(self) -> int:
+        return self.ended + len(self.to_come)
+
+    def left(self) -> str:
+        """Returns about how long the processes to come take, by the mean time of one so far: `about 12 s left`. Empty
+        if that isn't known, and after the last."""
+        if self.started is None or not self.ended or not self.to_come:
+            return ""
+        return f"about {units.duration((monotonic() - self.started) / self.ended * len(self.to_come))} left"
+
+
 class ProgressLines:
     """Prints a plain line for each finished process: for logs, pipes and CI. `in_turns` says that the processes of a
     question take turns, so that nothing is told of one until all have ended: each is named as it starts. `is_check`
@@ -107,13 +146,15 @@ class ProgressLines:
     def attempt_ends(self, row: Row) -> None:
         """Prints the line of a finished process: the how manieth of how many it is, what it gave, and about how long
         the rest takes."""
-        told = line(row, self.units)
-        if self.is_check:
-            told = told.partition("  first ")[0]
+        told = self.told(row)
         if self.count.end(row):
             left = self.count.left()
             told = f"{self.count.ended} of {self.count.total}  {told}{f'  ({left})' if left else ''}"
         self.note(told)
+
+    def told(self, row: Row) -> str:
+        told = line(row, self.units)
+        return told.partition("  first ")[0] if self.is_check else told
 
     def note(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)
@@ -149,8 +190,7 @@ class ProgressBar(ProgressLines):
     def attempt_ends(self, row: Row) -> None:
         self.count.end(row)
         self.update()
-        told = line(row, self.units)
-        self.note(told.partition("  first ")[0] if self.is_check else told)
+        self.note(self.told(row))
 
     def update(self) -> None:
         self.progress.update(self.task, completed=self.count.ended, total=self.count.total, left=self.count.left())

@@ -133,10 +133,8 @@ def download(storage: Storage, known: Manifest, draft: Path) -> None:
         raise UserError(f"{known.name} isn't what its manifest says: {changed[0]} was changed. Nothing was kept.")
 
 
-def signed(storage: Storage, name: str) -> tuple[Manifest, bytes | None]:
-    """Returns a published set's manifest, and its signature if it has one."""
-    signature = storage.read(name, SIGNATURE, SIGNATURE_BYTES_MAX) if storage.has(name, SIGNATURE) else None
-    return manifest_of(storage, name), signature
+def signature_of(storage: Storage, name: str) -> bytes | None:
+    return storage.read(name, SIGNATURE, SIGNATURE_BYTES_MAX) if storage.has(name, SIGNATURE) else None
 
 
 def rows_of(storage: Storage, name: str, wanted: Collection[str]) -> list[Row]:

@@ -34,6 +34,11 @@ class Listed:
         return str(self.facts.get("created_at") or "")
 
 
+def sets_of(storage: Storage | None, results: Path) -> list[Listed]:
+    """Returns the sets of an archive, or without one those in the folder `results`; oldest first."""
+    return of_storage(storage) if storage else here(results)
+
+
 def here(results: Path) -> list[Listed]:
     """Returns the sets in a folder, oldest first. Unfinished sets are included."""
     folders = (path.parent for path in results.glob("[!.]*/plan.json") if path.parent.name != LATEST)

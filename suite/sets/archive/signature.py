@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from suite.errors import UserError
+from suite.guard import plain_files
 from suite.sets.manifest import ALL_DIGITS, Manifest
 
 SIGNATURE = "name.sig"  # beside the manifest
@@ -26,6 +27,11 @@ KEYS = ("ssh-", "ecdsa-", "sk-")  # beginnings of a public key's line
 def message(known: Manifest) -> str:
     """Returns the text that is signed: the set's name with all its digits, and a newline."""
     return f"{known.called(ALL_DIGITS)}\n"
+
+
+def signature_beside(folder: Path) -> bytes | None:
+    path = folder / SIGNATURE
+    return plain_files.read(path, SIGNATURE_BYTES_MAX) if path.exists() else None
 
 
 def sign(known: Manifest, key: Path) -> bytes:

@@ -54,6 +54,10 @@ def archive_at(uri: str) -> Storage:
     return Web.at(uri)
 
 
+def storage_of(origin: str | None) -> Storage | None:
+    return archive_at(origin) if origin else None
+
+
 @dataclass(frozen=True)
 class Web(Storage):
     """An archive on a web server; `listed` has the site's sets, None where it isn't a site."""

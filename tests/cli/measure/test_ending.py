@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from suite.case import Outcome
-from suite.cli.measure.ending import explained
+from suite.cli.measure.answer import explained
 from suite.results.outcomes import exit_code
 from suite.sets.rows import Row
 from tests.results.rows import attempt_of, row_of

@@ -1,5 +1,5 @@
 """The section "Every case": how each case ended and why. In Markdown it has only the cases that didn't end `ok`, and
-those that have a flag. After a run the console prints the failures among these endings (`suite/cli/measure/ending.py`).
+those that have a flag. After a run the console prints the failures among these endings (`suite/cli/measure/answer.py`).
 """
 
 from __future__ import annotations
