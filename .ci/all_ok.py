@@ -12,8 +12,7 @@ from suite.stacks.catalog import STACKS
 
 (wanted,) = sys.argv[1:]
 frame = suite.results.load("results/latest").frame
-lock = next(lock for lock in locks.all_locks("jax", "cpu") if wanted in ("newest", lock.stem.removeprefix("jax-")))
-pins = locks.pins(lock.read_text(encoding="utf-8"))
+lock = next(lock for lock in locks.all_locks("jax", "cpu") if wanted in ("newest", lock.path.stem.removeprefix("jax-")))
 jax = {json.loads(row.versions)["jax"] for row in frame.itertuples() if row.environment in ("jax", "torchax")}
 stacks = set(frame["stack"])
 print(
@@ -21,4 +20,4 @@ print(
     f"JAX {', '.join(sorted(jax))}"
 )
 everything = wanted == "newest" or stacks == set(STACKS)
-sys.exit(not (everything and (frame["outcome"] == "ok").all() and jax == {pins["jax"]}))
+sys.exit(not (everything and (frame["outcome"] == "ok").all() and jax == {lock.pins["jax"]}))

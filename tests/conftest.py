@@ -83,7 +83,7 @@ def mark_by_runs(item: pytest.Item, known: dict[str, Asked]) -> None:
         item.add_marker(pytest.mark.release)
     if any(run.module == OLDER for run in asked):
         item.add_marker(pytest.mark.newest)
-        item.add_marker(pytest.mark.environments(*(lock.stem for lock in needed.OLDEST.values())))
+        item.add_marker(pytest.mark.environments(*(lock.path.stem for lock in needed.OLDEST.values())))
 
 
 def named_runs(item: pytest.Item) -> set[str]:

@@ -23,8 +23,8 @@ def engine_or_skip() -> DockerClient:
 def images_or_skip(*environments: str) -> DockerClient:
     """The engine with these images for `cpu`, built if they aren't there, on a base made here if need be."""
     client = engine_or_skip()
-    missing = [name for name in environments if images.find(client, name, "cpu") is None]
-    for python in sorted({locks.python_of(name, "cpu") for name in missing}):
+    missing = [name for name in environments if images.find(client, locks.newest(name, "cpu")) is None]
+    for python in sorted({locks.newest(name, "cpu").python for name in missing}):
         if client.images.list(images.own_base(python)):
             continue
         command = [sys.executable, "-m", "tools.base_image", f"--python={python}"]
@@ -32,5 +32,5 @@ def images_or_skip(*environments: str) -> DockerClient:
         if made.returncode != 0:
             pytest.skip(f"no base image: {made.stderr.strip()}")
     for name in missing:
-        images.build(client, name, "cpu")
+        images.build(client, locks.newest(name, "cpu"))
     return client

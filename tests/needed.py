@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from suite.cluster.schedule import CLUSTER
 from suite.environments import venv
-from suite.environments.locks import all_locks, names
+from suite.environments.locks import Lock, all_locks, names
 from suite.errors import UserError
 from suite.run.predictions import ENVIRONMENT
 
@@ -19,14 +17,13 @@ OLDEST = {name: all_locks(name, "cpu")[-1] for name in ("jax", "torchax")}
 def environments(*, release: bool) -> dict[str, str]:
     """Makes the environments that the tests need, with `release` also those of the tests that only a release needs.
     Returns {environment: reason} of those that can't be made."""
-    wanted: list[tuple[str, str, Path | None]] = [(name, "cpu", None) for name in names("cpu")]
+    wanted: list[Lock | tuple[str, str]] = [(name, "cpu") for name in names("cpu")]
     if release:
-        wanted += [(name, target, None) for name, target in RELEASE]
-        wanted += [(name, "cpu", lock) for name, lock in OLDEST.items()]
+        wanted += [*RELEASE, *OLDEST.values()]
     lacking = {}
-    for name, target, lock in wanted:
+    for each in wanted:
         try:
-            venv.ensure(name, target, lock)
+            venv.made(each) if isinstance(each, Lock) else venv.ensure(*each)
         except UserError as refused:
-            lacking[lock.stem if lock else name] = str(refused).splitlines()[0]
+            lacking[each.path.stem if isinstance(each, Lock) else each[0]] = str(refused).splitlines()[0]
     return lacking

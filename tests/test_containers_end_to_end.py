@@ -18,7 +18,7 @@ from docker import DockerClient
 from docker.errors import DockerException
 
 from suite import results
-from suite.environments import images
+from suite.environments import images, locks
 from suite.launch.container import SET
 from suite.stacks.catalog import STACKS as CATALOGUE
 from tests.engine import images_or_skip
@@ -100,7 +100,7 @@ def test_containers_give_the_local_answers_row_by_row(
         assert bool(losses(inside)) == (inside["pass"] == "train")
         assert losses(inside) == pytest.approx(losses(outside), rel=1e-6)
         assert (inside["engine"], outside["engine"]) == ("docker", "local")
-        assert inside["image_digest"] == images.find(client, inside["environment"], "cpu")
+        assert inside["image_digest"] == images.find(client, locks.newest(inside["environment"], "cpu"))
         assert inside["engine_version"] == client.version()["Version"]
         assert (outside["image_digest"], outside["engine_version"]) == (None, None)
 
@@ -225,9 +225,9 @@ def daemon(client: DockerClient, monkeypatch: pytest.MonkeyPatch) -> Iterator[Da
     try:
         own.start()
         other = DockerClient(base_url=own.host)
-        image = client.images.get(images.tag("numpy", "cpu"))
-        (copy,) = other.images.load(image.save(named=images.tag("numpy", "cpu")))
-        assert copy.tags == [images.tag("numpy", "cpu")]
+        image = client.images.get(images.tag(locks.newest("numpy", "cpu")))
+        (copy,) = other.images.load(image.save(named=images.tag(locks.newest("numpy", "cpu"))))
+        assert copy.tags == [images.tag(locks.newest("numpy", "cpu"))]
         yield own
     finally:
         own.remove()

@@ -65,8 +65,7 @@ def lock_again(name: str, target: str, *, upgrade: bool) -> None:
 
 def versions(name: str, target: str) -> dict[str, str]:
     """Returns the versions of Python and packages in an environment's newest lock; empty if there is none."""
-    path = locks.lock_path(name, target)
-    return locks.pins(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return locks.newest(name, target).pins
 
 
 if __name__ == "__main__":

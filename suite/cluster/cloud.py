@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from suite.cluster.accelerators import FILE, Accelerator
 from suite.environments.images import official_base
-from suite.environments.locks import ORCHESTRATOR, python_of
+from suite.environments.locks import ORCHESTRATOR, newest
 from suite.errors import UserError, check_known
 
 FOLDER = FILE.parent
@@ -98,7 +98,7 @@ def render(job: CloudJob, schedulers: Collection[str] = SCHEDULERS) -> dict[str,
         for shard in range(1, job.shards + 1):
             texts |= rendered("skypilot.yaml", f"skypilot-{shard}-of-{job.shards}.yaml", job, shard=shard)
     if KUBERNETES in schedulers:
-        base = official_base(python_of(ORCHESTRATOR, job.target))
+        base = official_base(newest(ORCHESTRATOR, job.target).python)
         texts |= rendered("kubernetes.yaml", "kubernetes.yaml", job, base=base)
     if SLURM in schedulers:
         texts |= rendered("slurm.sh", "slurm.sh", job)

@@ -68,7 +68,7 @@ def ready(fields: dict[str, Any]) -> dict[str, Any]:
         reasons = {planned.case.case_id: planned.unsupported for planned in run.plan.cases}
         if run.engine.client is None and file.python is None:
             for name in needed(run.plan):
-                venv.ensure(name, file.target, run.locks.path(name))
+                venv.made(run.locks.of(name))
         ceiling(file)
     return {"machine": facts.machine(), "unsupported": reasons, "lacking": lacking}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from suite import environments
 from suite.environments import pythons, say
-from suite.environments.locks import ORCHESTRATOR, lock_path, pythons_of_lock
+from suite.environments.locks import ORCHESTRATOR, newest
 from suite.environments.venv import ensure
 from suite.errors import UserError
 
@@ -39,7 +39,7 @@ def other_python() -> str | None:
     if Path(sys.prefix).resolve() == (environments.ROOT / ".venv").resolve():
         base = Path(sys.base_prefix) / "bin" / f"python{pythons.running()}"
         return str(base) if base.exists() else None
-    wanted = pythons_of_lock(lock_path(ORCHESTRATOR, "cpu"))
+    wanted = newest(ORCHESTRATOR, "cpu").pythons
     return None if pythons.running() in wanted else next(filter(None, map(pythons.find, wanted)), None)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from suite.environments.checkout import git
-from suite.environments.locks import all_locks, pins, python_of_lock, sha256
+from suite.environments.locks import Lock, all_locks
 from suite.environments.variants import flags
 from suite.errors import Damaged
 from suite.guard import plain_files
@@ -51,22 +51,22 @@ def check_lock(lock: Path) -> None:
         raise Damaged(f"{lock} ends in the middle of a package.")
 
 
-def is_ours(lock: Path, name: str, target: str) -> bool:
+def is_ours(lock: Lock) -> bool:
     """Whether a lock is in this checkout, or in its git history."""
-    if sha256(lock) in map(sha256, all_locks(name, target)):
+    if lock.sha256 in (ours.sha256 for ours in all_locks(lock.name, lock.target)):
         return True
-    blob = git("hash-object", "--no-filters", "--", str(lock.absolute())).strip()
+    blob = git("hash-object", "--no-filters", "--", str(lock.path.absolute())).strip()
     return bool(blob and git("log", "-1", "--format=%H", f"--find-object={blob}", "--", "docker/locks").strip())
 
 
-def differences(lock: Path, name: str, target: str) -> Iterator[str]:
+def differences(lock: Lock) -> Iterator[str]:
     """Yields a line, like `jax 0.10.2 → 0.9.9`, for each package in which `lock` differs from our lock for the same
     Python, or from our newest lock if we have none for it. Our version is on the left."""
     # After the locks of a variant `jax@0.10` come those of its environment `jax`.
-    locks = [path for family in (name, name.partition("@")[0]) for path in all_locks(family, target) if path.is_file()]
-    like = next((path for path in locks if python_of_lock(path) == python_of_lock(lock)), next(iter(locks), None))
-    ours = pins(like.read_text(encoding="utf-8")) if like else {}
-    theirs = pins(lock.read_text(encoding="ascii"))
+    families = lock.name, lock.name.partition("@")[0]
+    locks = [ours for family in families for ours in all_locks(family, lock.target) if ours.exists]
+    like = next((ours for ours in locks if ours.python == lock.python), next(iter(locks), None))
+    ours, theirs = like.pins if like else {}, lock.pins
     for package in sorted(ours.keys() | theirs.keys()):
         if ours.get(package) != theirs.get(package):
             yield f"{package} {ours.get(package, 'none')} → {theirs.get(package, 'none')}"

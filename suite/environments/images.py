@@ -24,7 +24,7 @@ from docker.errors import APIError, BuildError, DockerException, ImageNotFound
 
 from suite.environments import ROOT, say
 from suite.environments.checkout import git, public_address, revision
-from suite.environments.locks import lock_path, lock_sha256, names, owner, python_of_lock, sha256, variants
+from suite.environments.locks import Lock, names, newest, owner, variants
 from suite.environments.uv import link_folders, remedy, wheel_source
 from suite.errors import UserError, unknown
 
@@ -70,24 +70,23 @@ def connect() -> DockerClient:
         raise UserError(f"No Docker engine answers at {host}{denied}.") from failed
 
 
-def tag(environment: str, target: str, lock: Path | None = None) -> str:
-    """Returns an image's tag, like `stackwars/cpu-jax:0e3406135f4a`, which ends with the first digits of a lock's
-    sha256. The default is the environment's newest lock. Raises UserError if there is no lock."""
-    digest = sha256(lock or lock_path(environment, target))
+def tag(lock: Lock) -> str:
+    """Returns an image's tag, like `stackwars/cpu-jax:0e3406135f4a`, which ends with the first digits of the lock's
+    sha256. Raises UserError if there is no lock."""
+    target, digest = lock.target, lock.sha256
     if digest is None:
-        raise unknown("locked environment", environment, [*names(target), *variants(target)], of=f"Target {target}")
-    return f"stackwars/{target}-{environment.partition('@')[0]}:{digest[:12]}"
+        raise unknown("locked environment", lock.name, [*names(target), *variants(target)], of=f"Target {target}")
+    return f"stackwars/{target}-{lock.name.partition('@')[0]}:{digest[:12]}"
 
 
-def find(client: DockerClient, environment: str, target: str, lock: Path | None = None) -> str | None:
-    """Returns the id, `sha256:…`, of the image made from a lock, by default from the newest; None if it isn't built."""
-    lock = lock or lock_path(environment, target)
+def find(client: DockerClient, lock: Lock) -> str | None:
+    """Returns the id, `sha256:…`, of the image made from a lock; None if it isn't built."""
     try:
-        image = client.images.get(tag(environment, target, lock))
+        image = client.images.get(tag(lock))
     except ImageNotFound:
         return None
     # The tag has only the first digits of the digest, and somebody could make another lock with the same first digits.
-    return str(image.id) if image.labels.get("stackwars.lock") == sha256(lock) else None
+    return str(image.id) if image.labels.get("stackwars.lock") == lock.sha256 else None
 
 
 def own_base(python: str) -> str:
@@ -117,32 +116,29 @@ def official_base(python: str) -> str:
     return known[python]
 
 
-def build(
-    client: DockerClient, environment: str, target: str, base: str | None = None, lock: Path | None = None
-) -> str:
-    """Builds the image of an environment, by default from its newest lock, and returns its id. Raises UserError with
-    the end of the engine's log."""
-    lock = lock or lock_path(environment, target)
-    name, python = tag(environment, target, lock), python_of_lock(lock)
+def build(client: DockerClient, lock: Lock, base: str | None = None) -> str:
+    """Builds the image of a lock's environment, and returns its id. Raises UserError with the end of the engine's
+    log."""
+    name, python = tag(lock), lock.python
     started, wheels = time.monotonic(), wheels_of(lock)
     base = choose_base(client, base, python)
     say(f"Building image {name} on {base.partition('@')[0]} ... ", end="")
     arguments = {
         "BASE_IMAGE": base,
-        "ENVIRONMENT": owner(environment, target),
+        "ENVIRONMENT": owner(lock.name, lock.target),
         "PYTHON": f"python{python}",
         # A build in a container can't read this machine's folders of wheels: what it needs of them is in the context.
-        "WHEELS": " ".join(["--find-links", "/build/wheelhouse"] if wheels else wheel_source(lock, links=())),
-        "LOCK_SHA256": sha256(lock),
+        "WHEELS": " ".join(["--find-links", "/build/wheelhouse"] if wheels else wheel_source(lock.path, links=())),
+        "LOCK_SHA256": lock.sha256,
         "REVISION": revision(),
         "SOURCE": public_address(git("remote", "get-url", "origin").strip()),
     } | {variable: os.environ[variable] for variable in PASSED_ON if os.environ.get(variable)}
     log: list[str] = []
     try:
         events = client.api.build(
-            fileobj=context(environment, target, lock, wheels),
+            fileobj=context(lock, wheels),
             custom_context=True,
-            dockerfile=f"{target}/Dockerfile",
+            dockerfile=f"{lock.target}/Dockerfile",
             tag=name,
             buildargs=arguments,
             network_mode=network(client),
@@ -184,9 +180,9 @@ def failure(name: str, base: str, log: list[str]) -> str:
     return f"The image {name} could not be built.\n{last}\n{advice}"
 
 
-def wheels_of(lock: Path) -> list[Path]:
+def wheels_of(lock: Lock) -> list[Path]:
     """Returns the wheels that a lock pins in docker/wheelhouse, UV_FIND_LINKS or PIP_FIND_LINKS: each name once."""
-    text = lock.read_text(encoding="utf-8").replace("_", "-").lower()
+    text = lock.text.replace("_", "-").lower()
     pins = set(re.findall(r"^([\w.-]+==[^\s;]+)", text, re.MULTILINE))
     folders = [WHEELHOUSE, *(Path(folder) for folder in link_folders() if "://" not in folder)]
     wheels = [wheel for folder in reversed(folders) for wheel in folder.glob("*.whl") if pinned_as(wheel) in pins]
@@ -199,12 +195,12 @@ def pinned_as(wheel: Path) -> str:
     return f"{name.replace('_', '-')}=={version}".lower()
 
 
-def context(environment: str, target: str, lock: Path, wheels: list[Path]) -> IO[bytes]:
+def context(lock: Lock, wheels: list[Path]) -> IO[bytes]:
     """Returns the build context as a tar file: docker/ without the locks of other environments, and the wheels."""
-    names = ("image.sh", f"{target}/Dockerfile", "locks/orchestrator.txt", "wheelhouse/.gitignore")
+    names = ("image.sh", f"{lock.target}/Dockerfile", "locks/orchestrator.txt", "wheelhouse/.gitignore")
     files = {name: FOLDER / name for name in names} | {f"wheelhouse/{wheel.name}": wheel for wheel in wheels}
     # Under the name that the Dockerfile reads, wherever the lock is: a set has locks of its own.
-    files[f"locks/{target}/{owner(environment, target)}.txt"] = lock
+    files[f"locks/{lock.target}/{owner(lock.name, lock.target)}.txt"] = lock.path
     stream = tempfile.TemporaryFile()  # noqa: SIM115  # stays open, since the engine reads it later
     with tarfile.open(fileobj=stream, mode="w", dereference=True) as archive:
         for name, file in files.items():
@@ -233,7 +229,7 @@ def built(client: DockerClient) -> Iterator[Image]:
         labels = image.labels
         target, environment = labels["stackwars.target"], labels["stackwars.environment"]
         created = datetime.datetime.fromisoformat(re.sub(r"\.\d+", "", image.attrs["Created"]))
-        current = lock_sha256(environment, target) == labels["stackwars.lock"]
+        current = newest(environment, target).sha256 == labels["stackwars.lock"]
         for name in image.tags or [str(image.short_id)]:
             yield Image(name, target, environment, image.attrs["Size"], labels["stackwars.lock"], created, current)
 

@@ -24,7 +24,52 @@ FIRST_PYTHON = "3.11"  # the Python of locks without such a line, which older se
 FALLBACK = re.compile(r"-py(3\.\d+)$")
 
 
-@dataclass(frozen=True)  # no slots: a Python without them must be able to import this, and gets a clear message
+# No slots, here and below: a Python without them must be able to import this, and gets a clear message.
+@dataclass(frozen=True)
+class Lock:
+    """A lock of an environment or of a variant, like `jax@0.10`. There needn't be such a file."""
+
+    name: str
+    target: str
+    path: Path
+
+    @property
+    def exists(self) -> bool:
+        return self.path.is_file()
+
+    @property
+    def text(self) -> str:
+        return self.path.read_text(encoding="utf-8") if self.exists else ""
+
+    @property
+    def sha256(self) -> str | None:
+        return hashlib.sha256(self.path.read_bytes()).hexdigest() if self.exists else None
+
+    @property
+    def pythons(self) -> list[str]:
+        """The Pythons that it is for: several only of the orchestrator's."""
+        return pythons_named(self.text)
+
+    @property
+    def python(self) -> str:
+        return self.pythons[0]
+
+    @property
+    def pins(self) -> dict[str, str]:
+        """The versions as {package: version}; `python` has that of Python. Empty if there is no file."""
+        packages = re.findall(r"^([\w.-]+)==(\S+)", self.text, re.MULTILINE)
+        return {"python": self.python, **dict(packages)} if self.exists else {}
+
+    @property
+    def source(self) -> Path:
+        """The list of requirements from which it is made. A lock for an older Python may have its own; otherwise it
+        shares the newest lock's."""
+        stem = self.path.name.removesuffix(".txt")
+        own = self.path.with_name(f"{stem}.in")
+        return own if own.is_file() else self.path.with_name(f"{FALLBACK.sub('', stem)}.in")
+
+
+@dataclass(frozen=True)
 class Locks:
     """The lock and the environment variables that each environment of a target has in one run.
 
@@ -37,11 +82,9 @@ class Locks:
     chosen: Mapping[str, Path] = field(default_factory=dict)  # by environment
     flags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # variables by name, by environment
 
-    def path(self, name: str) -> Path:
-        return self.chosen.get(name) or self.chosen.get(owner(name, self.target)) or lock_path(name, self.target)
-
-    def sha256(self, name: str) -> str | None:
-        return sha256(self.path(name))
+    def of(self, name: str) -> Lock:
+        chosen = self.chosen.get(name) or self.chosen.get(owner(name, self.target))
+        return Lock(name, self.target, chosen) if chosen else newest(name, self.target)
 
 
 def names(target: str) -> list[str]:
@@ -49,8 +92,8 @@ def names(target: str) -> list[str]:
     takes the least time to make."""
 
     def length(name: str) -> tuple[float, str]:
-        lock = lock_path(name, target)
-        return (lock.stat().st_size if lock.is_file() else math.inf), name
+        lock = newest(name, target)
+        return (lock.path.stat().st_size if lock.exists else math.inf), name
 
     return sorted((name for name in kept(target) if "@" not in name), key=length)
 
@@ -67,25 +110,21 @@ def kept(target: str) -> set[str]:
     return {FALLBACK.sub("", stem) for stem in stems}
 
 
-def lock_path(name: str, target: str) -> Path:
-    """Returns the path of an environment's newest lock."""
-    return beside(owner(name, target), target, "txt")
+def newest(name: str, target: str) -> Lock:
+    return Lock(name, target, beside(owner(name, target), target, "txt"))
 
 
-def all_locks(name: str, target: str) -> list[Path]:
+def all_locks(name: str, target: str) -> list[Lock]:
     """Returns every lock of an environment, the newest first: `jax.txt`, then `jax-py3.12.txt`, `jax-py3.11.txt`."""
-    newest = lock_path(name, target)
-    fallbacks = [path for path in newest.parent.glob(f"{newest.stem}-py3.*.txt") if FALLBACK.search(path.stem)]
-    return [newest, *sorted(fallbacks, key=lambda path: version_key(python_of_lock(path)), reverse=True)]
+    first = newest(name, target)
+    paths = [path for path in first.path.parent.glob(f"{first.path.stem}-py3.*.txt") if FALLBACK.search(path.stem)]
+    fallbacks = [Lock(name, target, path) for path in paths]
+    return [first, *sorted(fallbacks, key=lambda lock: version_key(lock.python), reverse=True)]
 
 
 def version_key(version: str) -> list[int]:
     """Returns a sort key by which `3.9` comes before `3.13`."""
     return [int(part) for part in re.findall(r"\d+", version)]
-
-
-def lock_of_digest(name: str, target: str, digest: str) -> Path | None:
-    return next((lock for lock in all_locks(name, target) if sha256(lock) == digest), None)
 
 
 def owner(name: str, target: str) -> str:
@@ -94,46 +133,13 @@ def owner(name: str, target: str) -> str:
     return name.partition("@")[0] if flags_alone else name
 
 
-def source_of(lock: Path) -> Path:
-    """Returns the path of the list of requirements from which a lock is made. A lock for an older Python may have its
-    own list; otherwise it shares the newest lock's."""
-    stem = lock.name.removesuffix(".txt")
-    own = lock.with_name(f"{stem}.in")
-    return own if own.is_file() else lock.with_name(f"{FALLBACK.sub('', stem)}.in")
-
-
 def beside(name: str, target: str, suffix: str) -> Path:
     """Returns the path of an environment's file. `Path.with_suffix` would take the `.10` of `jax@0.10` for a suffix."""
     folder = environments.ROOT / "docker" / "locks"
     return folder / f"{name}.{suffix}" if name == ORCHESTRATOR else folder / target / f"{name}.{suffix}"
 
 
-def python_of(name: str, target: str) -> str:
-    return python_of_lock(lock_path(name, target))
-
-
-def python_of_lock(lock: Path) -> str:
-    return pythons_of_lock(lock)[0]
-
-
-def pythons_of_lock(lock: Path) -> list[str]:
-    return pythons_named(lock.read_text(encoding="utf-8") if lock.is_file() else "")
-
-
 def pythons_named(text: str) -> list[str]:
     """Returns the Pythons that a lock or a list of requirements names, the first choice first."""
     named = PYTHONS.search(text)
     return named[1].split(", ") if named else [FIRST_PYTHON]
-
-
-def pins(text: str) -> dict[str, str]:
-    """Returns the versions in the text of a lock as {package: version}; `python` has that of Python."""
-    return {"python": pythons_named(text)[0]} | dict(re.findall(r"^([\w.-]+)==(\S+)", text, re.MULTILINE))
-
-
-def lock_sha256(name: str, target: str) -> str | None:
-    return sha256(lock_path(name, target))
-
-
-def sha256(lock: Path) -> str | None:
-    return hashlib.sha256(lock.read_bytes()).hexdigest() if lock.is_file() else None

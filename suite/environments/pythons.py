@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from suite.environments import say, uv
-from suite.environments.locks import all_locks, python_of_lock, version_key
+from suite.environments.locks import all_locks, version_key
 from suite.errors import COMMAND, UserError
 
 # Where uv, version managers and distributions put Pythons that may not be on PATH.
@@ -84,7 +84,7 @@ def get(version: str) -> str:
 def lacking(name: str, target: str) -> str | None:
     """Returns the reason why an environment can't be made on this machine: it has the Python of none of its locks. None
     if it has one."""
-    versions = [python_of_lock(lock) for lock in all_locks(name, target)]
+    versions = [lock.python for lock in all_locks(name, target)]
     if any(map(find, versions)):
         return None
     return (

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from suite import environments
 from suite.environments import say
-from suite.environments.locks import ORCHESTRATOR, all_locks, beside, lock_path, names, pythons_named
+from suite.environments.locks import ORCHESTRATOR, Lock, all_locks, beside, names, newest, pythons_named
 from suite.errors import COMMAND, UserError, unknown
 
 # PyTorch's index of CPU builds. It is used only if neither UV_FIND_LINKS nor PIP_FIND_LINKS is set.
@@ -50,7 +50,7 @@ def find_uv(doomed: Path | None = None) -> str:
     try:
         run([sys.executable, "-m", "venv", str(tools)], failure)
         with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
-            file.write(pinned("uv", lock_path(ORCHESTRATOR, "cpu")))
+            file.write(pinned("uv", newest(ORCHESTRATOR, "cpu")))
             file.flush()
             pip = [str(tools / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps"]
             run([*pip, "-r", file.name], failure)
@@ -73,11 +73,10 @@ def runs(program: str) -> bool:
         return False
 
 
-def pinned(package: str, lock: Path) -> str:
+def pinned(package: str, lock: Lock) -> str:
     """Returns the lines of a lock about one package: its version, and the hashes that pip then checks. If there is no
     lock, returns the package's name."""
-    text = lock.read_text(encoding="utf-8") if lock.is_file() else ""
-    lines = re.search(rf"^{re.escape(package)}==(.*\\\n)*.*$", text, re.MULTILINE)
+    lines = re.search(rf"^{re.escape(package)}==(.*\\\n)*.*$", lock.text, re.MULTILINE)
     return (lines[0] if lines else package) + "\n"
 
 
@@ -150,18 +149,20 @@ def compile_locks(name: str, target: str = "cpu", *, upgrade: bool = False) -> l
     A lock keeps its versions as far as its list allows them, and a new variant begins with the versions of its
     environment. With `upgrade`, a lock gets the newest versions that its list allows.
     """
-    newest = beside(name, target, "in")
-    if not newest.is_file():
+    first = beside(name, target, "in")
+    if not first.is_file():
         raise unknown("environment", name, [*names(target), ORCHESTRATOR], of=f"Target {target}")
     locks = []
-    for source in (newest, *sorted(newest.parent.glob(f"{name}-py3.*.in"))):
+    for source in (first, *sorted(first.parent.glob(f"{name}-py3.*.in"))):
         pythons = pythons_named(source.read_text(encoding="utf-8"))
         for together in [pythons] if name == ORCHESTRATOR else [[python] for python in pythons]:
-            is_newest = source == newest and together[0] == pythons[0]
+            is_newest = source == first and together[0] == pythons[0]
             lock = source.with_name(f"{name}.txt" if is_newest else f"{name}-py{together[0]}.txt")
             compile_lock(name, target, source, together, lock, upgrade=upgrade)
             locks.append(lock)
-    for lock in set(all_locks(name, target)) - set(locks):  # no list names the Python of these locks any more
+    for lock in {lock.path for lock in all_locks(name, target)} - {
+        *locks
+    }:  # no list names the Python of these locks any more
         lock.unlink()
     return locks
 
@@ -175,7 +176,7 @@ def compile_lock(name: str, target: str, source: Path, pythons: Sequence[str], l
         options += ["--override", str(override)]
     with tempfile.TemporaryDirectory() as folder:
         new = Path(folder) / lock.name
-        likes = (lock, beside(name, target, "txt"), lock_path(name.partition("@")[0], target))
+        likes = (lock, beside(name, target, "txt"), newest(name.partition("@")[0], target).path)
         like = next((path for path in likes if path.is_file()), None)
         if like and not upgrade:
             shutil.copyfile(like, new)

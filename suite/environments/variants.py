@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from suite.environments import locks, uv
-from suite.environments.locks import beside, lock_path, python_of_lock, source_of
+from suite.environments.locks import beside, newest
 from suite.errors import UserError, check_known, unknown
 from suite.stacks.catalog import STACKS
 
@@ -98,8 +98,8 @@ def create(
             flags_file.write_text(flags_text(environ), encoding="utf-8")
             files.append(flags_file)
         if requirements or python:
-            lock = lock_path(environment, target)
-            base, python = source_of(lock).read_text(encoding="utf-8"), python or python_of_lock(lock)
+            lock = newest(environment, target)
+            base, python = lock.source.read_text(encoding="utf-8"), python or lock.python
             list_file.write_text(varied(base, name, requirements, python), encoding="utf-8")
             files += [list_file, *uv.compile_locks(name, target)]
     except BaseException:  # Ctrl-C as well

@@ -17,20 +17,7 @@ from pathlib import Path
 
 from suite import environments
 from suite.environments import pythons, say, uv
-from suite.environments.locks import (
-    ORCHESTRATOR,
-    Locks,
-    all_locks,
-    lock_path,
-    names,
-    owner,
-    pins,
-    python_of_lock,
-    pythons_of_lock,
-    sha256,
-    source_of,
-    variants,
-)
+from suite.environments.locks import ORCHESTRATOR, Lock, Locks, all_locks, names, newest, owner, variants
 from suite.errors import UserError, unknown
 
 MARKER = ".lock-sha256"  # this file is written last: an environment without it, or with another text in it, isn't whole
@@ -38,39 +25,37 @@ MARKER = ".lock-sha256"  # this file is written last: an environment without it,
 
 @dataclass(frozen=True)  # no slots: a Python without them must be able to import this, and gets a clear message
 class Environment:
-    """A virtual environment: its Python, and the lock from which it is made."""
+    """A virtual environment that is ready: its Python, and the lock from which it is made."""
 
-    name: str
     python: Path
-    lock: Path
+    lock: Lock
     lock_sha256: str
 
 
-def place(name: str, target: str, lock: Path | None = None) -> Path:
+def place(lock: Lock) -> Path:
     """Returns the folder of an environment: `.venv` for the orchestrator. Other folders have the lock's digest in their
     name, so that each lock has its own."""
-    if name == ORCHESTRATOR:
+    if lock.name == ORCHESTRATOR:
         return environments.ROOT / ".venv"
     # Named after the lock alone, so that a variant with only flags has the folder of the environment that it varies.
-    family, digest = name.partition("@")[0], sha256(lock or lock_path(name, target))
-    return environments.ROOT / ".environments" / target / f"{family}-{(digest or 'none')[:12]}"
+    family, digest = lock.name.partition("@")[0], lock.sha256 or "none"
+    return environments.ROOT / ".environments" / lock.target / f"{family}-{digest[:12]}"
 
 
-def status(name: str, target: str, lock: Path | None = None) -> str:
-    """Returns the state of the environment of a lock, by default the newest: `ready`, `missing`, `no lock` or
-    `half-made`. An environment is also `half-made` if it belongs to another lock or checkout, or its Python is gone."""
-    lock = lock or lock_path(name, target)
-    folder = place(name, target, lock)
-    if not lock.is_file():
+def status(lock: Lock) -> str:
+    """Returns the state of a lock's environment: `ready`, `missing`, `no lock` or `half-made`. An environment is also
+    `half-made` if it belongs to another lock or checkout, or its Python is gone."""
+    folder = place(lock)
+    if not lock.exists:
         return "no lock"
     if not os.path.lexists(folder):
         return "missing"
     marker = folder / MARKER
-    whole = marker.is_file() and marker.read_bytes() == os.fsencode(seal(name, lock))
+    whole = marker.is_file() and marker.read_bytes() == os.fsencode(seal(lock))
     return "ready" if whole and (folder / "bin" / "python").exists() else "half-made"
 
 
-def seal(name: str, lock: Path) -> str:
+def seal(lock: Lock) -> str:
     """Returns the text of the marker of a whole environment: the lock's sha256. The orchestrator's marker also has the
     checkout's path, and the commands that pyproject.toml defines.
 
@@ -78,8 +63,8 @@ def seal(name: str, lock: Path) -> str:
     that was moved they can't start, and in a copy they would silently run the original. They also name the functions
     behind the commands. Of a stack's environment only `bin/python` is started, which works anywhere.
     """
-    words = [sha256(lock) or "none"]
-    if name == ORCHESTRATOR:
+    words = [lock.sha256 or "none"]
+    if lock.name == ORCHESTRATOR:
         words += [str(environments.ROOT), project_scripts()]
     return "\n".join(words) + "\n"
 
@@ -111,20 +96,20 @@ def get_pythons(wanted: Iterable[str], target: str, *, again: bool = False) -> l
 
     complaints = []
     for name in wanted:
-        locks = [lock for lock in all_locks(name, target) if lock.is_file()]
-        if not locks or any(status(name, target, lock) == "ready" for lock in (locks[:1] if again else locks)):
+        locks = [lock for lock in all_locks(name, target) if lock.exists]
+        if not locks or "ready" in map(status, locks[:1] if again else locks):
             continue
-        newest, *older = map(python_of_lock, locks)
-        if (why := complaint(newest)) and not any(map(pythons.find, older)) and all(map(complaint, older)):
+        first, *older = (lock.python for lock in locks)
+        if (why := complaint(first)) and not any(map(pythons.find, older)) and all(map(complaint, older)):
             complaints.append(why)
     return list(dict.fromkeys(complaints))
 
 
-def fit(name: str, target: str) -> Path:
+def fit(name: str, target: str) -> Lock:
     """Returns the newest lock from which this machine has made the environment or can make it. If there is none,
     returns the newest lock."""
     locks = all_locks(name, target)
-    fits = (lock for lock in locks if status(name, target, lock) == "ready" or pythons.find(python_of_lock(lock)))
+    fits = (lock for lock in locks if status(lock) == "ready" or pythons.find(lock.python))
     return next(fits, locks[0])
 
 
@@ -135,22 +120,22 @@ def fitting(names: Iterable[str], locks: Locks) -> Locks:
     for name in names:
         owning = owner(name, locks.target)
         if not chosen.keys() & {name, owning}:
-            chosen[owning] = fit(name, locks.target)
+            chosen[owning] = fit(name, locks.target).path
     return replace(locks, chosen=chosen)
 
 
 def fallback(name: str, locks: Locks) -> str | None:
     """Returns which versions an environment has because its lock isn't the newest: `jax 0.10.2 on Python 3.11 in place
     of 0.12.0.1: no Python 3.13 or 3.12 here`. None if its lock is the newest, or isn't from this checkout."""
-    known, chosen = all_locks(name, locks.target), locks.path(name)
+    known, chosen = all_locks(name, locks.target), locks.of(name)
     if chosen not in known[1:]:
         return None
-    new, old = (pins(lock.read_text(encoding="utf-8")) for lock in (known[0], chosen))
-    required = re.findall(r"^([\w-]+)", source_of(known[0]).read_text(encoding="utf-8"), re.MULTILINE)
+    new, old = known[0].pins, chosen.pins
+    required = re.findall(r"^([\w-]+)", known[0].source.read_text(encoding="utf-8"), re.MULTILINE)
     names = [package for package in required if old.get(package) != new.get(package)]
     packages = ", ".join(f"{package} {old.get(package, 'none')}" for package in names)
     instead = ", ".join(new[package] for package in names if package in new) or f"Python {new['python']}"
-    skipped = " or ".join(python_of_lock(lock) for lock in known[: known.index(chosen)])
+    skipped = " or ".join(lock.python for lock in known[: known.index(chosen)])
     used = f"{packages}{' on ' if packages else ''}Python {old['python']}"
     return f"{used} in place of {instead}: no Python {skipped} here"
 
@@ -165,36 +150,39 @@ def fallbacks(wanted: Iterable[str], locks: Locks) -> list[str]:
     return [f"{', '.join(names)}: {words}" for words, names in by_words.items()]
 
 
-def ensure(name: str, target: str = "cpu", lock: Path | None = None) -> Environment:
-    """Returns an environment that is ready, and makes it first if it isn't. The default lock is the newest of this
-    checkout from which this machine can make it. Raises UserError if it can't be made; then nothing half-made stays."""
-    if lock is None:
-        lock = lock_path(name, target) if name == ORCHESTRATOR else fit(name, target)
-    digest = sha256(lock)
+def ensure(name: str, target: str = "cpu") -> Environment:
+    """Returns the environment of the newest lock of this checkout from which this machine can make it, as `made`."""
+    return made(newest(name, target) if name == ORCHESTRATOR else fit(name, target))
+
+
+def made(lock: Lock) -> Environment:
+    """Returns a lock's environment, which is made first if it isn't ready. Raises UserError if it can't be made; then
+    nothing half-made stays."""
+    digest = lock.sha256
     if digest is None:
-        known = [*names(target), *variants(target), ORCHESTRATOR]
-        raise unknown("locked environment", name, known, of=f"Target {target}")
-    folder = place(name, target, lock)
-    if status(name, target, lock) != "ready":
+        known = [*names(lock.target), *variants(lock.target), ORCHESTRATOR]
+        raise unknown("locked environment", lock.name, known, of=f"Target {lock.target}")
+    folder = place(lock)
+    if status(lock) != "ready":
         try:
             with only_one(folder):
-                if status(name, target, lock) != "ready":  # another process may have made it while this one waited
-                    make(name, lock, folder)
+                if status(lock) != "ready":  # another process may have made it while this one waited
+                    make(lock, folder)
         except OSError as broken:
             advice = uv.remedy(str(broken))
-            raise UserError(f"Environment {name} can't be made in {folder}: {broken}.\n{advice}") from None
-    return Environment(name, folder / "bin" / "python", lock, digest)
+            raise UserError(f"Environment {lock.name} can't be made in {folder}: {broken}.\n{advice}") from None
+    return Environment(folder / "bin" / "python", lock, digest)
 
 
-def make(name: str, lock: Path, folder: Path) -> None:
+def make(lock: Lock, folder: Path) -> None:
     """Makes an environment: its Python, and the packages of its lock with byte code. The marker comes last."""
-    version, sealed = python_of_lock(lock), seal(name, lock)
-    if name == ORCHESTRATOR:
+    version, sealed = lock.python, seal(lock)
+    if lock.name == ORCHESTRATOR:
         version = pythons.running()
-        refuse_python(pythons_of_lock(lock))
+        refuse_python(lock.pythons)
     if folder.resolve() == Path(sys.prefix).resolve():
         raise UserError(
-            f"This program runs in {folder}, which must be made again: it wasn't made from the present {lock}, "
+            f"This program runs in {folder}, which must be made again: it wasn't made from the present {lock.path}, "
             "or was made for another checkout. `make setup` makes it again."
         )
     if os.path.lexists(folder):
@@ -202,15 +190,15 @@ def make(name: str, lock: Path, folder: Path) -> None:
     program, python, inside = uv.find_uv(folder), pythons.get(version), str(folder / "bin" / "python")
     started = time.monotonic()
     # The first half of the line is printed now, for a person who waits for a slow network.
-    say(f"Making environment {name} from {os.path.relpath(lock, environments.ROOT)} ... ", end="")
-    failure = f"{lock} could not be installed; nothing was kept."
+    say(f"Making environment {lock.name} from {os.path.relpath(lock.path, environments.ROOT)} ... ", end="")
+    failure = f"{lock.path} could not be installed; nothing was kept."
     remove(folder)
     try:
         uv.run([program, "venv", "--no-project", "--python", python, str(folder)], failure)
         # Only wheels, since building from source runs code, and a lock may come from a stranger.
-        safely = ["--require-hashes", "--only-binary", ":all:", "--compile-bytecode", *uv.wheel_source(lock)]
-        uv.run([program, "pip", "sync", "--python", inside, *safely, str(lock)], failure)
-        if name == ORCHESTRATOR:
+        safely = ["--require-hashes", "--only-binary", ":all:", "--compile-bytecode", *uv.wheel_source(lock.path)]
+        uv.run([program, "pip", "sync", "--python", inside, *safely, str(lock.path)], failure)
+        if lock.name == ORCHESTRATOR:
             # Last, since it needs what the lock brings.
             this = ["--no-deps", "--no-build-isolation", "--editable", str(environments.ROOT)]
             uv.run([program, "pip", "install", "--python", inside, *this], failure)
@@ -260,7 +248,7 @@ def prune() -> list[Path]:
     removed = []
     for target in (path.name for path in (environments.ROOT / "docker" / "locks").iterdir() if path.is_dir()):
         known = [*names(target), *variants(target)]
-        current = {place(name, target, lock) for name in known for lock in all_locks(name, target)}
+        current = {place(lock) for name in known for lock in all_locks(name, target)}
         for folder in sorted((environments.ROOT / ".environments" / target).glob("*-*")):
             if folder.is_dir() and folder not in current:
                 remove(folder)

@@ -132,7 +132,7 @@ def measure_roofline(store: ResultSet, locks: Locks) -> bool:
     locks = venv.fitting(["numpy", "torch"], locks)
     bf16 = any(planned.case.precision == "bf16" and not planned.unsupported for planned in store.plan.cases)
     # Only if PyTorch's environment is there already: making it takes minutes, and a set can do without this roof.
-    bf16 = bf16 and venv.status("torch", "cpu", locks.path("torch")) == "ready"
+    bf16 = bf16 and venv.status(locks.of("torch")) == "ready"
     name = f"{store.plan_file.machine_id}-{today}-{len(store.plan_file.cores)}{'-bf16' if bf16 else ''}.json"
     path = store.folder.parent / ".rooflines" / name
     if path.exists():
@@ -146,10 +146,10 @@ def measure_roofline(store: ResultSet, locks: Locks) -> bool:
 
 
 def sweep(cores: tuple[int, ...], locks: Locks, bf16: bool) -> dict[str, Any]:
-    reached = job(venv.ensure("numpy", "cpu", locks.path("numpy")).python, "suite.machine.roofline", cores)
+    reached = job(venv.made(locks.of("numpy")).python, "suite.machine.roofline", cores)
     if not bf16:
         return reached
-    peaks = job(venv.ensure("torch", "cpu", locks.path("torch")).python, "suite.machine.bf16_peak", cores)
+    peaks = job(venv.made(locks.of("torch")).python, "suite.machine.bf16_peak", cores)
     return reached | {"bf16_gemm_flops_per_second": peaks, "bf16_flops_per_second_best": max(peaks.values())}
 
 

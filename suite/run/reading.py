@@ -12,7 +12,7 @@ from typing import Any
 
 from suite.case import Outcome
 from suite.environments import pythons
-from suite.environments.locks import Locks, all_locks, pins, python_of_lock, version_key
+from suite.environments.locks import Locks, all_locks, version_key
 from suite.errors import UserError
 from suite.ir import files, summary
 from suite.launch.attempt import run_reader
@@ -104,7 +104,7 @@ def readers(names: Iterable[str], locks: Locks) -> tuple[tuple[str, ...], str]:
     several with the same JAX, only one."""
     by_version: dict[str, str] = {}
     for name in (READER, *names):
-        if version := jax_of(locks.path(name)):
+        if version := locks.of(name).pins.get("jax"):
             by_version.setdefault(version, name)
     versions = sorted(by_version, key=version_key, reverse=True)
     if not versions:
@@ -112,13 +112,9 @@ def readers(names: Iterable[str], locks: Locks) -> tuple[tuple[str, ...], str]:
     return tuple(map(by_version.__getitem__, versions)), newer_pythons(locks.target, versions[0])
 
 
-def jax_of(lock: Path) -> str | None:
-    return pins(lock.read_text(encoding="utf-8")).get("jax") if lock.is_file() else None
-
-
 def newer_pythons(target: str, than: str) -> str:
     """Returns the Pythons of the reader's locks with a newer JAX than this one: `3.12 or 3.13`; empty if this machine
     has one of them, or if there is no newer lock."""
     locks = reversed(all_locks(READER, target))
-    newer = [python_of_lock(lock) for lock in locks if version_key(jax_of(lock) or "") > version_key(than)]
+    newer = [lock.python for lock in locks if version_key(lock.pins.get("jax", "")) > version_key(than)]
     return "" if any(map(pythons.find, newer)) else " or ".join(newer)

@@ -49,7 +49,7 @@ def environment(name: str, target: str, monkeypatch: pytest.MonkeyPatch) -> Iter
     """A locked environment. One of `PASSING` is removed after its test, with its wheels, unless it was there before:
     so the disk never holds two of them."""
     with ExitStack() as stack:
-        passing = (name, target) in PASSING and venv.status(name, target) != "ready"
+        passing = (name, target) in PASSING and venv.status(locks.newest(name, target)) != "ready"
         if passing:
             # On the file system of the environments, so that uv links the files of the wheels instead of copying them.
             cache = tempfile.TemporaryDirectory(prefix="uv-cache-", dir=ROOT / ".environments")
@@ -80,7 +80,7 @@ def test_a_locked_environment_is_imported_and_compiles_for_its_accelerator(
     )
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout.splitlines()[-1])
-    pins = locks.pins(environment.lock.read_text(encoding="utf-8"))
+    pins = environment.lock.pins
     for package in VERSIONS[name, target]:
         pin = pins.get(package) or pins.get(package.replace("_", "-")) or pins[f"{package}-{target}"]
         assert answer[package].partition("+")[0] == pin, package

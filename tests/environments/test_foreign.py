@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from suite import environments
 from suite.environments import checkout, foreign, pythons
+from suite.environments.locks import Lock
 from suite.errors import Damaged
 from tests.environments.six_lock import HERE, SIX
 
@@ -81,7 +82,7 @@ def test_every_lock_of_ours_is_of_that_form() -> None:
     assert len(ours) > 20
     for lock in ours:
         foreign.check_lock(lock)
-        assert foreign.is_ours(lock, lock.stem, lock.parent.name)
+        assert foreign.is_ours(Lock(lock.stem, lock.parent.name, lock))
 
 
 @pytest.fixture
@@ -99,23 +100,25 @@ def history(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_lock_of_the_project_s_history_is_ours(history: Path, tmp_path: Path) -> None:
-    assert foreign.is_ours(history, "six", "cpu")
+    assert foreign.is_ours(Lock("six", "cpu", history))
     history.write_text(history.read_text().replace("1.16.0", "1.15.0"))
-    assert not foreign.is_ours(history, "six", "cpu")
-    assert list(foreign.differences(history, "six", "cpu")) == ["six 1.17.0 → 1.15.0"]
+    assert not foreign.is_ours(Lock("six", "cpu", history))
+    assert list(foreign.differences(Lock("six", "cpu", history))) == ["six 1.17.0 → 1.15.0"]
 
 
 def test_without_a_history_todays_locks_alone_are_ours(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkout, "ROOT", root)
     copy = root / "copy.txt"
     copy.write_text(HERE)
-    assert foreign.is_ours(copy, "six", "cpu")
+    assert foreign.is_ours(Lock("six", "cpu", copy))
     copy.write_text(f"{HERE}evil==1.0 \\\n    --hash=sha256:{DIGEST}\n")
-    assert not foreign.is_ours(copy, "six", "cpu")
-    assert list(foreign.differences(copy, "six", "cpu")) == ["evil none → 1.0"]
+    assert not foreign.is_ours(Lock("six", "cpu", copy))
+    assert list(foreign.differences(Lock("six", "cpu", copy))) == ["evil none → 1.0"]
     copy.write_text(HERE.replace("4721f", "00000"))
-    assert list(foreign.differences(copy, "six", "cpu")) == ["the same versions, but other files: the hashes differ"]
-    assert list(foreign.differences(copy, "unheard", "cpu")) == [
+    assert list(foreign.differences(Lock("six", "cpu", copy))) == [
+        "the same versions, but other files: the hashes differ"
+    ]
+    assert list(foreign.differences(Lock("unheard", "cpu", copy))) == [
         f"python none → {pythons.running()}",
         "six none → 1.17.0",
     ]

@@ -15,7 +15,6 @@ from docker.errors import BuildError
 from suite import environments
 from suite.environments import images, locks
 from suite.environments.checkout import public_address
-from suite.environments.locks import lock_path
 from suite.errors import UserError
 from tests.engine import engine_or_skip, images_or_skip
 from tests.runs import STACKWARS
@@ -32,17 +31,17 @@ def invoke(*words: str) -> subprocess.CompletedProcess[str]:
 
 def said_in(client: DockerClient, *command: str, user: str = "0") -> str:
     """What a command says in the numpy image."""
-    image = images.find(client, "numpy", "cpu")
+    image = images.find(client, locks.newest("numpy", "cpu"))
     said: bytes = client.containers.run(image, list(command), remove=True, network_mode="none", user=user)
     return said.decode()
 
 
 def test_a_tag_is_the_lock() -> None:
-    digest = locks.lock_sha256("jax", "tpu")
+    digest = locks.newest("jax", "tpu").sha256
     assert digest is not None
-    assert images.tag("jax", "tpu") == f"stackwars/tpu-jax:{digest[:12]}"
+    assert images.tag(locks.newest("jax", "tpu")) == f"stackwars/tpu-jax:{digest[:12]}"
     with pytest.raises(UserError, match="Did you mean 'torch'"):
-        images.tag("torhc", "cuda")
+        images.tag(locks.newest("torhc", "cuda"))
 
 
 @pytest.mark.parametrize(
@@ -82,9 +81,9 @@ def names_in(stream: Any) -> dict[str, tuple[int, int, str, float]]:
 
 
 def test_the_build_context_holds_the_one_lock_and_its_wheels(folders: Path) -> None:
-    wheels = images.wheels_of(lock_path("some", "cpu"))
+    wheels = images.wheels_of(locks.newest("some", "cpu"))
     assert [wheel.name for wheel in wheels] == ["ml_dtypes-1.0-py3-none-any.whl"]
-    entries = names_in(images.context("some", "cpu", lock_path("some", "cpu"), wheels))
+    entries = names_in(images.context(locks.newest("some", "cpu"), wheels))
     assert set(entries) == {
         "image.sh",
         "cpu/Dockerfile",
@@ -100,8 +99,8 @@ def test_a_lock_that_a_set_brought_travels_under_the_environments_name(folders: 
     brought = folders / "a-set" / "inputs" / "locks" / "some.txt"
     brought.parent.mkdir(parents=True)
     brought.write_text("six==1.9\n")
-    wheels = images.wheels_of(brought)
-    with tarfile.open(fileobj=images.context("some", "cpu", brought, wheels)) as archive:
+    wheels = images.wheels_of(locks.Lock("some", "cpu", brought))
+    with tarfile.open(fileobj=images.context(locks.Lock("some", "cpu", brought), wheels)) as archive:
         lock = archive.extractfile("locks/cpu/some.txt")
         assert lock is not None and lock.read() == brought.read_bytes()
         assert "wheelhouse/six-1.9-py3-none-any.whl" in archive.getnames()
@@ -111,28 +110,26 @@ def test_a_wheel_in_the_wheelhouse_comes_before_one_of_the_same_name_outside(
     folders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = "ml_dtypes-1.0-py3-none-any.whl"
-    assert images.wheels_of(lock_path("some", "cpu")) == [folders / "wheels" / name]
+    assert images.wheels_of(locks.newest("some", "cpu")) == [folders / "wheels" / name]
     kept = folders / "docker" / "wheelhouse" / name
     kept.touch()
-    assert images.wheels_of(lock_path("some", "cpu")) == [kept]
+    assert images.wheels_of(locks.newest("some", "cpu")) == [kept]
     monkeypatch.setenv("PIP_FIND_LINKS", "https://wheels.example/all")
-    assert images.wheels_of(lock_path("some", "cpu")) == [kept], "an address is no folder to look into"
-    assert images.wheels_of(lock_path("other", "cpu")) == []
+    assert images.wheels_of(locks.newest("some", "cpu")) == [kept], "an address is no folder to look into"
+    assert images.wheels_of(locks.newest("other", "cpu")) == []
 
 
 def test_a_context_is_the_same_bytes_whoever_checked_it_out_and_when(folders: Path) -> None:
-    first = images.context("some", "cpu", lock_path("some", "cpu"), []).read()
+    first = images.context(locks.newest("some", "cpu"), []).read()
     script = folders / "docker" / "image.sh"
     script.write_text("image.sh")
     script.chmod(0o600)
     os.utime(script, (1, 1))
     if os.getuid() == 0:
         os.chown(script, 12345, 12345)
-    assert images.context("some", "cpu", lock_path("some", "cpu"), []).read() == first
+    assert images.context(locks.newest("some", "cpu"), []).read() == first
     script.chmod(0o700)
-    assert images.context("some", "cpu", lock_path("some", "cpu"), []).read() != first, (
-        "what may be executed is part of it"
-    )
+    assert images.context(locks.newest("some", "cpu"), []).read() != first, "what may be executed is part of it"
 
 
 @pytest.mark.parametrize(
@@ -181,16 +178,16 @@ def test_a_build_that_fails_says_why_and_leaves_nothing(folders: Path) -> None:
     client = engine_or_skip()
     (folders / "docker" / "cpu" / "Dockerfile").write_text("FROM scratch\nCOPY nothing /\n")
     with pytest.raises(UserError, match="could not be built") as failed:
-        images.build(client, "some", "cpu", base="scratch")  # whatever base this machine has
+        images.build(client, locks.newest("some", "cpu"), base="scratch")  # whatever base this machine has
     assert "COPY failed" in str(failed.value)
-    assert images.find(client, "some", "cpu") is None
+    assert images.find(client, locks.newest("some", "cpu")) is None
 
 
 def test_the_base_is_what_was_asked_then_the_sites_own_then_the_pinned_one(
     client: DockerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert images.choose_base(client, "python:mine", "3.11") == "python:mine"
-    there = images.tag("numpy", "cpu")  # some image
+    there = images.tag(locks.newest("numpy", "cpu"))  # some image
     monkeypatch.setattr(images, "own_base", lambda _: there)
     assert images.choose_base(client, None, "3.11") == there
     monkeypatch.setattr(images, "own_base", lambda _: "stackwars/base:never-made")
@@ -203,8 +200,8 @@ def test_the_base_is_what_was_asked_then_the_sites_own_then_the_pinned_one(
 
 
 def test_an_image_says_what_it_was_made_from(client: DockerClient) -> None:
-    labels = client.images.get(images.tag("numpy", "cpu")).labels
-    assert labels["stackwars.lock"] == locks.lock_sha256("numpy", "cpu")
+    labels = client.images.get(images.tag(locks.newest("numpy", "cpu"))).labels
+    assert labels["stackwars.lock"] == locks.newest("numpy", "cpu").sha256
     assert (labels["stackwars.target"], labels["stackwars.environment"]) == ("cpu", "numpy")
     assert len(labels["org.opencontainers.image.revision"]) == 40
     assert labels["org.opencontainers.image.base.name"]
@@ -222,16 +219,18 @@ def test_an_image_holds_the_environment_and_neither_tools_nor_caches(client: Doc
         assert said_in(client, "sh", "-c", f"find {where} -xdev {look} 2>/dev/null || true") == ""
     byte_code = ["find", "/opt/environment", "-path", "*numpy/__pycache__/__init__.cpython-311.pyc"]
     assert said_in(client, *byte_code).count("\n") == 1
-    history = " ".join(str(layer["CreatedBy"]) for layer in client.images.get(images.tag("numpy", "cpu")).history())
+    history = " ".join(
+        str(layer["CreatedBy"]) for layer in client.images.get(images.tag(locks.newest("numpy", "cpu"))).history()
+    )
     assert "wheelhouse" not in history
 
 
 def test_what_is_built_is_listed_and_not_built_again(client: DockerClient) -> None:
     done = invoke("images")
     assert done.returncode == 0
-    assert images.tag("numpy", "cpu") in done.stdout
+    assert images.tag(locks.newest("numpy", "cpu")) in done.stdout
     done = invoke("build", "--environment=numpy")
-    assert (done.returncode, done.stderr) == (0, f"{images.tag('numpy', 'cpu')} is already built\n")
+    assert (done.returncode, done.stderr) == (0, f"{images.tag(locks.newest('numpy', 'cpu'))} is already built\n")
     done = invoke("build", "--environment=numpi")
     assert done.returncode == 2
     assert "Did you mean 'numpy'?" in done.stderr
@@ -239,16 +238,16 @@ def test_what_is_built_is_listed_and_not_built_again(client: DockerClient) -> No
 
 
 def test_pruning_removes_images_of_old_locks_alone(client: DockerClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    image = client.images.get(images.tag("numpy", "cpu"))
+    image = client.images.get(images.tag(locks.newest("numpy", "cpu")))
     old = client.containers.create(image.id)
     old.commit("stackwars/cpu-numpy", "test-old", conf={"Labels": {**image.labels, "stackwars.lock": "0" * 64}})
     old.remove()
     # Only these two: on a person's machine, what older locks have left there isn't a test's to remove.
-    tags = (images.tag("numpy", "cpu"), "stackwars/cpu-numpy:test-old")
+    tags = (images.tag(locks.newest("numpy", "cpu")), "stackwars/cpu-numpy:test-old")
     ours = [each for each in images.built(client) if each.tag in tags]
     assert {each.tag: each.current for each in ours} == dict(zip(tags, (True, False), strict=True))
     monkeypatch.setattr(images, "built", lambda _: iter(ours))
     monkeypatch.setattr(images, "prune_stages", lambda _: None)
     assert [each.tag for each in images.prune(client)] == ["stackwars/cpu-numpy:test-old"]
-    assert images.find(client, "numpy", "cpu") == image.id
+    assert images.find(client, locks.newest("numpy", "cpu")) == image.id
     assert client.images.list("stackwars/cpu-numpy:test-old") == []

@@ -44,23 +44,23 @@ def test_every_lock_says_the_python_of_its_list() -> None:
         for name in (*locks.names(target), *locks.variants(target)):
             if locks.owner(name, target) == name:
                 for lock in locks.all_locks(name, target):
-                    source = locks.source_of(lock)
+                    source = lock.source
                     assert source.read_text().startswith("# Python 3."), source
-                    (python,) = locks.pythons_named(lock.read_text())
+                    (python,) = lock.pythons
                     assert python in locks.pythons_named(source.read_text()), f"{lock} (from {source})"
-                    named = locks.FALLBACK.search(lock.stem)
+                    named = locks.FALLBACK.search(lock.path.stem)
                     assert named is None or named[1] == python, f"{lock} is for Python {python}"
 
 
 def test_every_environment_of_the_cpu_has_a_lock_for_each_python_of_the_orchestrator() -> None:
-    wanted = locks.pythons_named(locks.lock_path(locks.ORCHESTRATOR, "cpu").read_text())
+    wanted = locks.pythons_named(locks.newest(locks.ORCHESTRATOR, "cpu").text)
     for name in locks.names("cpu"):
-        assert sorted(map(locks.python_of_lock, locks.all_locks(name, "cpu"))) == sorted(wanted), name
+        assert sorted(lock.python for lock in locks.all_locks(name, "cpu")) == sorted(wanted), name
 
 
 def test_the_python_that_runs_this_is_found_first() -> None:
     running = pythons.running()
-    assert running in locks.pythons_named(locks.lock_path(locks.ORCHESTRATOR, "cpu").read_text())
+    assert running in locks.pythons_named(locks.newest(locks.ORCHESTRATOR, "cpu").text)
     assert pythons.find(running) == sys.executable == pythons.get(running)
 
 
@@ -75,7 +75,7 @@ def test_a_python_that_is_nowhere_is_asked_of_uv_once(
 
     monkeypatch.setattr(uv, "find_uv", lambda *_: "uv")
     monkeypatch.setattr(uv, "run", run)
-    locks.lock_path("six", "cpu").write_text("# Python 3.99\n" + SIX)
+    locks.newest("six", "cpu").path.write_text("# Python 3.99\n" + SIX)
     assert pythons.find("3.99") is None
     assert (pythons.lacking("six", "cpu") or "").startswith(
         "environment six needs Python 3.99, which isn't on this machine; `./stackwars doctor`"
@@ -89,7 +89,7 @@ def test_a_python_that_is_nowhere_is_asked_of_uv_once(
     assert "could not be installed: no network.\n" in refused and "`python3.99` on PATH" in refused
     with pytest.raises(UserError, match=r"Python 3\.99 could not be installed"):
         venv.ensure("six")
-    assert not venv.place("six", "cpu").exists()
+    assert not venv.place(locks.newest("six", "cpu")).exists()
 
 
 def interpreter(folder: Path, version: str, *, runs: bool = True) -> Path:
@@ -157,22 +157,22 @@ def two_locks(root: Path) -> Path:
 def test_the_newest_lock_whose_python_is_here_is_chosen_and_said(two_locks: Path) -> None:
     newest = locks.Locks("cpu")
     fitting = venv.fitting(["six"], newest)
-    assert (newest.path("six").name, fitting.path("six").name) == ("six.txt", "six-py3.11.txt")
+    assert (newest.of("six").path.name, fitting.of("six").path.name) == ("six.txt", "six-py3.11.txt")
     (sentence,) = venv.fallbacks(["six"], fitting)
     assert sentence == f"six: six 1.16.0 on Python {pythons.running()} in place of 1.17.0: no Python 3.99 here"
-    assert fitting.sha256("six") == locks.sha256(two_locks / "six-py3.11.txt")
+    assert fitting.of("six") == locks.all_locks("six", "cpu")[1]
     assert venv.fallbacks(["six"], newest) == []
     assert pythons.lacking("six", "cpu") is None
 
 
 def test_an_environment_that_is_made_from_the_newest_lock_stays_with_it(two_locks: Path) -> None:
-    folder = venv.place("six", "cpu")
+    folder = venv.place(locks.newest("six", "cpu"))
     (folder / "bin").mkdir(parents=True)
     (folder / "bin" / "python").symlink_to(sys.executable)
-    (folder / venv.MARKER).write_text(venv.seal("six", two_locks / "six.txt"))
-    assert venv.fit("six", "cpu") == two_locks / "six.txt"
+    (folder / venv.MARKER).write_text(venv.seal(locks.newest("six", "cpu")))
+    assert venv.fit("six", "cpu") == locks.newest("six", "cpu")
     assert venv.fallbacks(["six"], venv.fitting(["six"], locks.Locks("cpu"))) == []
-    assert venv.status("six", "cpu") == "ready"
+    assert venv.status(locks.newest("six", "cpu")) == "ready"
 
 
 def test_uv_is_asked_for_the_newest_python_unless_an_older_lock_is_installed(
@@ -187,10 +187,11 @@ def test_uv_is_asked_for_the_newest_python_unless_an_older_lock_is_installed(
     monkeypatch.setattr(pythons, "get", get)
     assert venv.get_pythons(["six"], "cpu") == [], "it can be made from the older lock"
     assert asked == ["3.99"]
-    folder = venv.place("six", "cpu", two_locks / "six-py3.11.txt")
+    older = locks.all_locks("six", "cpu")[1]
+    folder = venv.place(older)
     (folder / "bin").mkdir(parents=True)
     (folder / "bin" / "python").symlink_to(sys.executable)
-    (folder / venv.MARKER).write_text(venv.seal("six", two_locks / "six-py3.11.txt"))
+    (folder / venv.MARKER).write_text(venv.seal(older))
     assert venv.get_pythons(["six"], "cpu") == [] and asked == ["3.99"], "a run asks nobody for what it can do without"
     assert venv.get_pythons(["six"], "cpu", again=True) == [] and asked == ["3.99", "3.99"]
     (two_locks / "six-py3.11.txt").unlink()

@@ -33,7 +33,7 @@ def test_without_uv_pip_gets_the_locked_one(root: Path, monkeypatch: pytest.Monk
     got = uv.find_uv(root / ".venv")
     assert Path(got) == root / ".environments" / "uv" / "bin" / "uv"
     assert uv.runs(got)
-    locked = uv.pinned("uv", locks.lock_path("orchestrator", "cpu"))
+    locked = uv.pinned("uv", locks.newest("orchestrator", "cpu"))
     assert locked.startswith(f"uv=={uv.run([got, '--version'], '').split()[1]} ")
     assert locked.count("--hash=sha256:") > 5
     assert "\nuv" not in locked.strip()
@@ -49,7 +49,7 @@ def commands(root: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 def test_a_new_lock_that_names_an_address_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lock = locks.lock_path("six", "cpu")
+    lock = locks.newest("six", "cpu").path
     lock.with_suffix(".in").write_text("six\n")
     monkeypatch.setattr(uv, "find_uv", lambda *_: "uv")
     for text in ("--index-url somewhere\n" + SIX, "six @ file://here/six.whl\n"):
@@ -66,7 +66,7 @@ def test_a_new_lock_that_names_an_address_is_refused(root: Path, monkeypatch: py
 def test_a_lock_is_for_the_oldest_system_that_its_target_runs_on(
     commands: list[list[str]], name: str, target: str, platform: str
 ) -> None:
-    lock = locks.lock_path(name, target)
+    lock = locks.newest(name, target).path
     lock.parent.mkdir(exist_ok=True)
     lock.with_suffix(".in").write_text("six\n")
     assert lock in uv.compile_locks(name, target)
@@ -76,7 +76,7 @@ def test_a_lock_is_for_the_oldest_system_that_its_target_runs_on(
 
 
 def test_a_list_of_overrides_is_given_to_the_resolver(commands: list[list[str]]) -> None:
-    lock = locks.lock_path("six", "cpu")
+    lock = locks.newest("six", "cpu").path
     lock.with_suffix(".in").write_text("six\n")
     uv.compile_locks("six")
     lock.with_suffix(".override").write_text('other ; python_version < "3"\n')
@@ -100,7 +100,7 @@ def test_the_torch_wheels_come_from_where_the_user_says(monkeypatch: pytest.Monk
 
 
 def test_a_list_has_a_lock_for_each_of_its_pythons(commands: list[list[str]]) -> None:
-    lock = locks.lock_path("six", "cpu")
+    lock = locks.newest("six", "cpu").path
     lock.with_suffix(".in").write_text("# Python 3.13, 3.12\nsix\n")
     (lock.parent / "six-py3.11.in").write_text("# Python 3.11\nsix<2\n")
     (lock.parent / "six-py3.9.txt").write_text(SIX)  # of a Python that was named once
@@ -108,8 +108,8 @@ def test_a_list_has_a_lock_for_each_of_its_pythons(commands: list[list[str]]) ->
     assert [path.name for path in made] == ["six.txt", "six-py3.12.txt", "six-py3.11.txt"]
     assert [path.read_text().splitlines()[0] for path in made] == [f"# Python 3.{minor}" for minor in (13, 12, 11)]
     assert [command[-1].rpartition("/")[2] for command in commands] == ["six.in", "six.in", "six-py3.11.in"]
-    assert locks.all_locks("six", "cpu") == made
-    assert [locks.source_of(path).name for path in made] == ["six.in", "six.in", "six-py3.11.in"]
+    assert [lock.path for lock in locks.all_locks("six", "cpu")] == made
+    assert [lock.source.name for lock in locks.all_locks("six", "cpu")] == ["six.in", "six.in", "six-py3.11.in"]
     assert locks.names("cpu") == ["six"]
 
 

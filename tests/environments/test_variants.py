@@ -36,11 +36,11 @@ def test_a_variant_is_a_lock_that_differs_in_what_was_said(jax: Path) -> None:
         "numpy==2.4.6",
         "ml_dtypes<1",
     ]
-    assert locks.python_of("jax@0.11", "cpu") == "3.13"
-    assert (locks.python_of("jax", "cpu"), locks.variants("cpu")) == ("3.11", ["jax@0.11"])
+    assert locks.newest("jax@0.11", "cpu").python == "3.13"
+    assert (locks.newest("jax", "cpu").python, locks.variants("cpu")) == ("3.11", ["jax@0.11"])
     assert "jax@0.11" not in locks.names("cpu"), "`make setup` makes no variants"
-    assert venv.place("jax@0.11", "cpu").name.startswith("jax-")
-    assert venv.place("jax@0.11", "cpu") != venv.place("jax", "cpu")
+    assert venv.place(locks.newest("jax@0.11", "cpu")).name.startswith("jax-")
+    assert venv.place(locks.newest("jax@0.11", "cpu")) != venv.place(locks.newest("jax", "cpu"))
 
 
 def test_flags_alone_run_in_the_environment_that_they_vary(jax: Path) -> None:
@@ -49,8 +49,8 @@ def test_flags_alone_run_in_the_environment_that_they_vary(jax: Path) -> None:
     assert file == jax / "jax@fast.toml"
     assert variants.flags("jax@fast", "cpu") == {"XLA_FLAGS": value}
     assert variants.flags("jax", "cpu") == {}
-    assert venv.place("jax@fast", "cpu") == venv.place("jax", "cpu")
-    assert locks.lock_sha256("jax@fast", "cpu") == locks.lock_sha256("jax", "cpu")
+    assert venv.place(locks.newest("jax@fast", "cpu")) == venv.place(locks.newest("jax", "cpu"))
+    assert locks.newest("jax@fast", "cpu").sha256 == locks.newest("jax", "cpu").sha256
 
 
 def test_a_variant_that_can_not_be_resolved_leaves_nothing_behind(jax: Path, monkeypatch: pytest.MonkeyPatch) -> None:

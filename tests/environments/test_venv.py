@@ -29,23 +29,23 @@ def test_an_environment_is_made_once_with_byte_code(root: Path, monkeypatch: pyt
 
 
 def test_a_half_made_environment_is_made_again(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = venv.place("six", "cpu")
+    folder = venv.place(locks.newest("six", "cpu"))
     (folder / "bin").mkdir(parents=True)
     (folder / "bin" / "python").touch()
-    assert venv.status("six", "cpu") == "half-made"
+    assert venv.status(locks.newest("six", "cpu")) == "half-made"
     venv.ensure("six")
     assert "half-made" in capsys.readouterr().err
-    assert venv.status("six", "cpu") == "ready"
+    assert venv.status(locks.newest("six", "cpu")) == "ready"
 
 
 def test_a_wrong_hash_is_refused_and_nothing_stays(root: Path) -> None:
-    lock = locks.lock_path("six", "cpu")
+    lock = locks.newest("six", "cpu").path
     lock.write_text(HERE.replace("4721f391", "00000000"))
     with pytest.raises(UserError, match="six") as refused:
         venv.ensure("six")
     assert "hash" in str(refused.value).lower()
     assert str(lock) in str(refused.value)
-    assert not venv.place("six", "cpu").exists()
+    assert not venv.place(locks.newest("six", "cpu")).exists()
 
 
 def test_an_unknown_environment_names_the_near_match(root: Path) -> None:
@@ -54,16 +54,16 @@ def test_an_unknown_environment_names_the_near_match(root: Path) -> None:
 
 
 def test_an_environment_whose_python_is_gone_is_not_ready(root: Path) -> None:
-    folder = venv.place("six", "cpu")
+    folder = venv.place(locks.newest("six", "cpu"))
     (folder / "bin").mkdir(parents=True)
     (folder / "bin" / "python").symlink_to(root / "uninstalled")
-    (folder / venv.MARKER).write_text(venv.seal("six", locks.lock_path("six", "cpu")))
-    assert venv.status("six", "cpu") == "half-made"
+    (folder / venv.MARKER).write_text(venv.seal(locks.newest("six", "cpu")))
+    assert venv.status(locks.newest("six", "cpu")) == "half-made"
     (folder / "bin" / "python").unlink()
     (folder / "bin" / "python").symlink_to(sys.executable)
-    assert venv.status("six", "cpu") == "ready"
-    locks.lock_path("six", "cpu").write_text(HERE + "# another day\n")
-    assert venv.status("six", "cpu") == "missing"  # of this lock; the other's folder stands until pruned
+    assert venv.status(locks.newest("six", "cpu")) == "ready"
+    locks.newest("six", "cpu").path.write_text(HERE + "# another day\n")
+    assert venv.status(locks.newest("six", "cpu")) == "missing"  # of this lock; the other's folder stands until pruned
 
 
 def fake_orchestrator(root: Path) -> Path:
@@ -74,8 +74,8 @@ def fake_orchestrator(root: Path) -> Path:
     )
     (root / ".venv" / "bin").mkdir(parents=True)
     (root / ".venv" / "bin" / "python").symlink_to(sys.executable)
-    (root / ".venv" / venv.MARKER).write_text(venv.seal("orchestrator", locks.lock_path("orchestrator", "cpu")))
-    assert venv.status("orchestrator", "cpu") == "ready"
+    (root / ".venv" / venv.MARKER).write_text(venv.seal(locks.newest("orchestrator", "cpu")))
+    assert venv.status(locks.newest("orchestrator", "cpu")) == "ready"
     return root / ".venv"
 
 
@@ -85,13 +85,13 @@ def test_another_lock_makes_the_orchestrator_again_and_says_so(
     fake_orchestrator(root)
     (root / "docker" / "locks" / "orchestrator.txt").write_text(HERE + "# another day\n")
     (root / ".venv" / "left-over").touch()
-    assert venv.status("orchestrator", "cpu") == "half-made"
+    assert venv.status(locks.newest("orchestrator", "cpu")) == "half-made"
     real = uv.run
     monkeypatch.setattr(uv, "run", lambda c, f: "" if "--editable" in c else real(c, f))
     venv.ensure("orchestrator")
     assert "is removed and made again" in capsys.readouterr().err
     assert not (root / ".venv" / "left-over").exists()
-    assert venv.status("orchestrator", "cpu") == "ready"
+    assert venv.status(locks.newest("orchestrator", "cpu")) == "ready"
 
 
 @pytest.mark.parametrize("how", [shutil.copytree, shutil.move])
@@ -103,9 +103,9 @@ def test_a_checkout_at_another_place_makes_its_own_orchestrator(
     other = tmp_path_factory.mktemp("other") / "checkout"
     how(root, other, **({"symlinks": True} if how is shutil.copytree else {}))
     monkeypatch.setattr(environments, "ROOT", other)
-    assert venv.status("orchestrator", "cpu") == "half-made"
+    assert venv.status(locks.newest("orchestrator", "cpu")) == "half-made"
     # A stack's own is as good as before: it is found where it is now, and finds its libraries there.
-    assert venv.status("six", "cpu") == "ready"
+    assert venv.status(locks.newest("six", "cpu")) == "ready"
     python = str(venv.ensure("six").python)
     assert python != str(stack.python)
     said = subprocess.run([python, "-c", "import six; print(six.__file__)"], capture_output=True, text=True, check=True)
@@ -116,9 +116,9 @@ def test_an_orchestrator_with_other_commands_is_made_again(root: Path) -> None:
     fake_orchestrator(root)
     settings = root / "pyproject.toml"
     settings.write_text(settings.read_text().replace("a = 1", "a = 2"))
-    assert venv.status("orchestrator", "cpu") == "ready"
+    assert venv.status(locks.newest("orchestrator", "cpu")) == "ready"
     settings.write_text(settings.read_text().replace("x:main", "x.cli:main"))
-    assert venv.status("orchestrator", "cpu") == "half-made"
+    assert venv.status(locks.newest("orchestrator", "cpu")) == "half-made"
 
 
 def test_the_environment_that_runs_this_is_not_pulled_away(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +144,7 @@ def test_whatever_stops_an_installation_leaves_nothing(
     monkeypatch.setattr(uv, "run", run)
     with pytest.raises(KeyboardInterrupt if isinstance(stop, KeyboardInterrupt) else UserError) as ended:
         venv.ensure("six")
-    assert venv.status("six", "cpu") == "missing"
+    assert venv.status(locks.newest("six", "cpu")) == "missing"
     if isinstance(stop, OSError):
         assert "The disk is full" in str(ended.value)
 
@@ -152,12 +152,12 @@ def test_whatever_stops_an_installation_leaves_nothing(
 def test_two_processes_make_an_environment_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
 
-    def make(name: str, lock: Path, folder: Path) -> None:
-        made.append(name)
+    def make(lock: locks.Lock, folder: Path) -> None:
+        made.append(lock.name)
         time.sleep(0.2)
         (folder / "bin").mkdir(parents=True)
         (folder / "bin" / "python").symlink_to(sys.executable)
-        (folder / venv.MARKER).write_text(venv.seal(name, lock))
+        (folder / venv.MARKER).write_text(venv.seal(lock))
 
     monkeypatch.setattr(venv, "make", make)
     threads = [threading.Thread(target=venv.ensure, args=("six",)) for _ in range(2)]
@@ -197,17 +197,17 @@ def test_environments_whose_python_can_not_be_had_are_left_out_and_told(monkeypa
 
 
 def test_another_python_is_refused_with_the_way_to_name_one(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    locks.lock_path(locks.ORCHESTRATOR, "cpu").write_text("# Python 3.9, 3.10\n")
+    locks.newest(locks.ORCHESTRATOR, "cpu").path.write_text("# Python 3.9, 3.10\n")
     with pytest.raises(UserError, match=r"needs Python 3\.9 or 3\.10.*make setup PYTHON="):
         venv.ensure(locks.ORCHESTRATOR)
 
 
 def test_pruning_keeps_the_current_lock_only(root: Path) -> None:
-    old = venv.place("six", "cpu")
+    old = venv.place(locks.newest("six", "cpu"))
     old.mkdir(parents=True)
-    locks.lock_path("six", "cpu").write_text(HERE + "# another day\n")
+    locks.newest("six", "cpu").path.write_text(HERE + "# another day\n")
     (root / "docker" / "locks" / "cpu" / "six.in").touch()
-    new = venv.place("six", "cpu")
+    new = venv.place(locks.newest("six", "cpu"))
     new.mkdir(parents=True)
     assert venv.prune() == [old]
     assert new.exists()

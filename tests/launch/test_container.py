@@ -17,7 +17,7 @@ from docker.errors import APIError, NotFound
 from requests.exceptions import ConnectionError as Unreachable
 
 from suite.case import Outcome
-from suite.environments import images
+from suite.environments import images, locks
 from suite.launch import container, events, outcome
 from suite.launch.container import CASE, OWNER, Container
 from suite.launch.engine import ProcessRequest
@@ -59,7 +59,7 @@ def client() -> DockerClient:
 
 @pytest.fixture
 def engine(client: DockerClient) -> Container:
-    image = images.find(client, "numpy", "cpu")
+    image = images.find(client, locks.newest("numpy", "cpu"))
     assert image is not None
     return Container(client, image, "lock", "cpu", "a set")
 

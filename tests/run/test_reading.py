@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from suite.environments import pythons
-from suite.environments.locks import Locks, all_locks, python_of_lock
+from suite.environments.locks import Locks, all_locks
 from suite.errors import UserError
 from suite.ir import files
 from suite.launch.local import Local
@@ -57,9 +57,9 @@ def test_a_variant_older_than_the_default_leaves_reading_to_the_default(locks: C
 
 
 def test_what_no_python_here_reads_is_said_with_its_maker(found: Callable[..., None]) -> None:
-    found(python_of_lock(OLDEST))
-    newer = [python_of_lock(lock) for lock in all_locks(READER, "cpu")[-2::-1]]
-    hint = Reading(Local, Protocol(), [0], *readers([READER], Locks("cpu", {READER: OLDEST}))).hint  # type: ignore[arg-type]
+    found(OLDEST.python)
+    newer = [lock.python for lock in all_locks(READER, "cpu")[-2::-1]]
+    hint = Reading(Local, Protocol(), [0], *readers([READER], Locks("cpu", {READER: OLDEST.path}))).hint  # type: ignore[arg-type]
     words = f"reading it needs Python {' or '.join(newer)} here"
     assert hint(MADE_BY_JAX) == f"made by the XLA of JAX 0.12; {words}"
     assert hint({"tensorflow-cpu": "2.21.0"}) == f"made by the XLA of TensorFlow 2.21; {words}"
@@ -67,11 +67,11 @@ def test_what_no_python_here_reads_is_said_with_its_maker(found: Callable[..., N
     assert hint({"torch": "2.13.0"}) == ""
 
 
-@pytest.mark.parametrize("chosen", [{}, {READER: OLDEST}])
+@pytest.mark.parametrize("chosen", [{}, {READER: OLDEST.path}])
 def test_no_python_is_asked_for_that_is_here_or_that_would_not_help(
     chosen: dict[str, Path], found: Callable[..., None]
 ) -> None:
-    found(*map(python_of_lock, all_locks(READER, "cpu")))
+    found(*(lock.python for lock in all_locks(READER, "cpu")))
     assert readers([READER], Locks("cpu", chosen))[1] == ""
 
 

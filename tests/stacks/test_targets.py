@@ -107,7 +107,7 @@ def test_exactly_these_variables_are_set(stack: str, target: str) -> None:
 def test_every_target_of_a_stack_has_a_lock_and_every_lock_a_stack() -> None:
     locked = {(name, target) for target in ("cpu", "cuda", "tpu") for name in locks.names(target)}
     assert {(STACKS[stack].environment, target) for stack, target in ON_TARGETS} == locked
-    assert all(locks.lock_path(name, target).is_file() for name, target in locked)
+    assert all(locks.newest(name, target).exists for name, target in locked)
 
 
 def test_the_versions_of_each_build_of_tensorflow_are_recorded() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from suite import units
-from suite.environments.locks import all_locks, pins
+from suite.environments.locks import all_locks
 from suite.stats import FLOOR_MAX
 from tools.figures.definitions import Definition
 from tools.figures.markers import Origin, PublishedTable
@@ -33,8 +33,7 @@ def named_versions(packages: Versions) -> dict[str, str]:
 
 def locked_versions(environment: str, target: str) -> list[tuple[Path, dict[str, str]]]:
     """Returns (lock, {package: version}) of each lock of an environment, the newest first."""
-    locks = [lock for lock in all_locks(environment, target) if lock.is_file()]
-    return [(lock, named_versions(pins(lock.read_text(encoding="utf-8")))) for lock in locks]
+    return [(lock.path, named_versions(lock.pins)) for lock in all_locks(environment, target) if lock.exists]
 
 
 def broken_rules(definition: Definition, table: PublishedTable) -> list[str]:

@@ -11,8 +11,8 @@ from typing import Any
 
 from suite.answers.profiles import profiles
 from suite.case import Flag
-from suite.environments.locks import all_locks, pins
 from suite.environments.locks import names as environment_names
+from suite.environments.locks import newest
 from suite.errors import COMMAND, UserError
 from suite.ir.timeline import Category
 from suite.report.formats.render import environment
@@ -195,10 +195,9 @@ def has_page_faults(comparison: Comparison) -> bool:
 
 def newest_lock(environment: str, target: str) -> str:
     """Returns `JAX 0.12.0.1, optax 0.2.8, Python 3.13` of an environment's newest lock; a dash where it has none."""
-    lock = all_locks(environment, target)[0]
-    if not lock.is_file():
+    pinned = newest(environment, target).pins
+    if not pinned:
         return UNKNOWN
-    pinned = pins(lock.read_text(encoding="utf-8"))
     versions = [f"{PACKAGES[name]} {version}" for name, version in named_versions(pinned).items()]
     versions = versions[:-1] or versions  # every lock pins the same NumPy, so only its own environment names it
     versions += [f"{name} {pinned[name]}" for name in ("optax", "libtpu") if name in pinned]

@@ -94,7 +94,7 @@ class Search:
         if self.environment == locks.ORCHESTRATOR:
             return None  # a stack of the tests: no release is installed for it
         try:
-            if locks.lock_sha256(name, self.options.target) is None:
+            if not locks.newest(name, self.options.target).exists:
                 wanted = [f"{self.package}=={release}"]
                 variants.create(self.environment, release, self.options.target, wanted, (), self.python)
             venv.ensure(name, self.options.target)
@@ -105,8 +105,8 @@ class Search:
     def unlike(self, name: str, release: str) -> str | None:
         """Returns why an existing variant can't be compared with the others: its lock has another release, or another
         Python, whose speed would be compared too. None if it can."""
-        pins = locks.pins(locks.lock_path(name, self.options.target).read_text(encoding="utf-8"))
-        python = self.python or locks.python_of(self.environment, self.options.target)
+        pins = locks.newest(name, self.options.target).pins
+        python = self.python or locks.newest(self.environment, self.options.target).python
         locked = pins.get(self.package.replace("_", "-"), pins.get(self.package))
         if locked == release and pins["python"] == python:
             return None
@@ -177,7 +177,7 @@ def bisect(*, options: BisectOptions = BisectOptions()) -> int:
     search = Search(asked, stack, good, options.threshold, options.python)
     known: Sequence[str] = options.releases
     if not known:
-        version = options.python or locks.python_of(search.environment, options.target)
+        version = options.python or locks.newest(search.environment, options.target).python
         known = releases.between(search.package, good, bad, version, options.target)
     if good not in known or bad not in known or known.index(good) >= known.index(bad):
         raise UserError(f"--releases names the good one, {good}, before the bad one, {bad}.")

@@ -102,7 +102,7 @@ def run(
     the set. Returns the new set's folder; None after Ctrl-C."""
     store = ResultSet.open(there)
     planned = prepare_reproduction(store, engine, tuple(paths))
-    borrowed = [name for name, lock in planned.locks.chosen.items() if lock not in all_locks(name, planned.target)]
+    borrowed = [name for name in planned.locks.chosen if planned.locks.of(name) not in all_locks(name, planned.target)]
     if borrowed:
         say(f"Using the set's own locks for {', '.join(sorted(borrowed))}.")
     with noise.alone(len(facts.usable_cores()), force) as disturbances:

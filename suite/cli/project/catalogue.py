@@ -9,7 +9,7 @@ from typing import Any
 from suite.cli.terminal.output import print_json, print_table
 from suite.cli.values import Json, StackPath, WorkloadPath
 from suite.environments import venv
-from suite.environments.locks import Locks, names, pins, variants
+from suite.environments.locks import Locks, names, variants
 from suite.environments.variants import flags
 from suite.machine import devices
 from suite.plan import preset
@@ -111,8 +111,7 @@ def variant_json(name: str) -> dict[str, Any]:
     """Returns the fields of a variant of an environment, like `jax@0.10`, with the stacks that run in it."""
     environment, _, variant = name.partition("@")
     stacks = [stack for stack in STACKS if STACKS[stack].environment == environment]
-    lock = venv.fit(name, TARGET)
-    pinned = pins(lock.read_text(encoding="utf-8")) if lock.is_file() else {}
+    pinned = venv.fit(name, TARGET).pins
     wanted = ("python", *IMPORTS.get(environment, (environment,)))
     lacking = [absent(STACKS[stack], variant, TARGET) for stack in stacks]
     return {

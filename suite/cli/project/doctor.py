@@ -13,16 +13,7 @@ from docker.errors import DockerException
 from suite.cli.terminal.output import print_json, print_table
 from suite.cli.values import Json
 from suite.environments import ROOT, images, pythons, uv, venv
-from suite.environments.locks import (
-    ORCHESTRATOR,
-    Locks,
-    all_locks,
-    lock_path,
-    names,
-    python_of_lock,
-    pythons_of_lock,
-    variants,
-)
+from suite.environments.locks import ORCHESTRATOR, Locks, all_locks, names, newest, variants
 from suite.errors import COMMAND, UserError
 from suite.launch.supervisor import cgroup
 from suite.machine import cgroups, compiler, devices, facts
@@ -60,7 +51,7 @@ def checks() -> list[Check]:
     ]
     locks = venv.fitting(names("cpu"), Locks("cpu"))
     for name in (ORCHESTRATOR, *names("cpu")):
-        fallback, status = venv.fallback(name, locks), venv.status(name, "cpu", locks.path(name))
+        fallback, status = venv.fallback(name, locks), venv.status(locks.of(name))
         remedy = f".venv/bin/python -m tools.lock --environment={name}" if status == "no lock" else "make setup"
         listed.append(
             Check(f"environment {name}", status == "ready", f"{status}, {fallback}" if fallback else status, remedy)
@@ -87,8 +78,8 @@ def interpreters() -> list[Check]:
     wanted: dict[str, list[str]] = {}
     for name in (*names("cpu"), *variants("cpu")):
         for lock in all_locks(name, "cpu"):
-            wanted.setdefault(python_of_lock(lock), []).append(name)
-    ours = pythons_of_lock(lock_path(ORCHESTRATOR, "cpu"))
+            wanted.setdefault(lock.python, []).append(name)
+    ours = newest(ORCHESTRATOR, "cpu").pythons
     paths = {version: pythons.find(version) for version in sorted(wanted)}
     needed = {name for name in names("cpu") if pythons.lacking(name, "cpu")}
     return [
@@ -126,7 +117,7 @@ def resources() -> list[Check]:
     available, allowed = memory.get("available_bytes"), memory.get("memory_limit_bytes")
     quota = cgroups.cpu_quota()
     cores, load = facts.usable_cores(), os.getloadavg()[0]
-    ready = all(venv.status(name, "cpu", venv.fit(name, "cpu")) == "ready" for name in names("cpu"))
+    ready = all(venv.status(venv.fit(name, "cpu")) == "ready" for name in names("cpu"))
     wanted = RESULTS_BYTES if ready else DISK_BYTES
     governor = facts.read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     return [

@@ -12,7 +12,7 @@ from suite.cli.values import Json, Names
 from suite.cluster.schedule import CLUSTER
 from suite.environments import images as built_images
 from suite.environments import pythons, say, venv
-from suite.environments.locks import Locks
+from suite.environments.locks import Locks, newest
 from suite.environments.locks import names as environment_names
 from suite.errors import UserError, check_known
 from suite.machine import facts
@@ -49,10 +49,11 @@ def build(*, target: str = "cpu", environment: Names = (), base: str | None = No
     check_known("target", target, TARGETS)
     client = built_images.connect()
     for name in environment or environment_names(target):
-        if base is None and built_images.find(client, name, target) is not None:
-            say(f"{built_images.tag(name, target)} is already built")
+        lock = newest(name, target)
+        if base is None and built_images.find(client, lock) is not None:
+            say(f"{built_images.tag(lock)} is already built")
         else:
-            built_images.build(client, name, target, base)
+            built_images.build(client, lock, base)
 
 
 def images(*, prune: bool = False, json: Json = False) -> None:

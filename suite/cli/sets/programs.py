@@ -24,7 +24,7 @@ from suite.report.formats.render import environment
 from suite.report.sections.questions.program_counts import side_by_side
 from suite.report.sections.questions.programs import program_view
 from suite.results.questions import programs
-from suite.run.reading import jax_of, newer_pythons
+from suite.run.reading import newer_pythons
 from suite.sets.archive.naming import named
 from suite.sets.files import gunzipped
 from suite.sets.rows import Row, accepted
@@ -86,7 +86,7 @@ def read_file(name: str) -> StackPrograms:
     """Returns the program in a file, as the Python of JAX's environment reads it. Raises UserError if it can't."""
     text = program_of(name)
     reader = venv.ensure(READER)
-    newer = newer_pythons("cpu", jax_of(reader.lock) or "")
+    newer = newer_pythons("cpu", reader.lock.pins.get("jax", ""))
     hint = f"if a newer JAX made it, reading it needs Python {newer} here" if newer else ""
     with tempfile.TemporaryDirectory(prefix="stack-wars-") as place:
         folder = Path(place) / "ir"

@@ -11,7 +11,7 @@ from pathlib import Path
 from docker import DockerClient
 
 from suite.environments import images, pythons, venv
-from suite.environments.locks import ORCHESTRATOR, Locks, lock_sha256
+from suite.environments.locks import ORCHESTRATOR, Locks, newest
 from suite.errors import COMMAND, UserError, check_known
 from suite.launch.container import Container
 from suite.launch.engine import Engine
@@ -56,12 +56,11 @@ def containers(names: list[str], locks: Locks, build: bool) -> Choice:
     if ORCHESTRATOR in names:
         raise UserError("This program's own environment has no image: its stacks run with --engine=local alone.")
     client = images.connect()
-    locked = [name for name in names if locks.sha256(name)]
-    missing = [name for name in locked if images.find(client, name, locks.target, locks.path(name)) is None]
-    if build:
-        for name in missing:
-            images.build(client, name, locks.target, lock=locks.path(name))
-    rest = f"; to be built: {', '.join(missing)}" if missing and not build else ""
+    locked = [lock for lock in map(locks.of, names) if lock.exists]
+    missing = [lock for lock in locked if images.find(client, lock) is None]
+    for lock in missing if build else ():
+        images.build(client, lock)
+    rest = f"; to be built: {', '.join(lock.name for lock in missing)}" if missing and not build else ""
     return Choice(DOCKER, f"Engine: docker {client.version()['Version']}{rest}.", client)
 
 
@@ -106,8 +105,8 @@ def absent(
         return lacks(engine.client, target)  # an image brings its own Python and compiler
     name = environment_of(stack.name, variant)
     if pinned:
-        lock = locks.path(name) if locks else venv.fit(name, target)
-        if venv.status(name, target, lock) != "ready" and (interpreter := pythons.lacking(name, target)):
+        lock = locks.of(name) if locks else venv.fit(name, target)
+        if venv.status(lock) != "ready" and (interpreter := pythons.lacking(name, target)):
             return interpreter
     if "C++ compiler" in stack.needs and compiler.find() is None:
         return f"no C++ compiler that Inductor takes was found (CXX, else g++); `{COMMAND} doctor` says how to get one"
@@ -116,7 +115,7 @@ def absent(
 
 def unlocked(stack: Stack, variant: str, target: str) -> str | None:
     name = environment_of(stack.name, variant)
-    if stack.environment != ORCHESTRATOR and lock_sha256(name, target) is None:
+    if stack.environment != ORCHESTRATOR and not newest(name, target).exists:
         return f"there is no lock for environment {name} on {target}"
     return None
 
@@ -139,9 +138,10 @@ def provider(
     ready: dict[str, Engine] = {}
     if choice.client is not None:
         for name in set(names):
-            image = images.find(choice.client, name, locks.target, locks.path(name))
+            lock = locks.of(name)
+            image = images.find(choice.client, lock)
             if image is not None:  # an environment without a lock has no image, and its cases are unsupported
-                ready[name] = Container(choice.client, image, locks.sha256(name), locks.target, set_id)
+                ready[name] = Container(choice.client, image, lock.sha256, locks.target, set_id)
 
     def engine(name: str) -> Engine:
         if name not in ready:
@@ -152,7 +152,7 @@ def provider(
             if python is not None:
                 ready[name] = Local(Path(python))
             else:
-                environment = venv.ensure(name, locks.target, locks.path(name))
+                environment = venv.made(locks.of(name))
                 ready[name] = Local(environment.python, environment.lock_sha256)
         return ready[name]
 

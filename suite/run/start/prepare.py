@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from suite.environments import say, venv
-from suite.environments.locks import Locks, lock_sha256, variants
+from suite.environments.locks import Locks, newest, variants
 from suite.environments.variants import expanded
 from suite.errors import COMMAND, UserError, unknown
 from suite.launch.attempt import spare_bytes
@@ -89,7 +89,7 @@ def check_selected(plan: Plan, target: str) -> None:
     if not plan.cases:
         raise UserError("Nothing is selected: no workload of the preset matches the options.")
     for name in {environment_of(p.case.stack, p.case.variant) for p in plan.cases if p.case.variant}:
-        if lock_sha256(name, target) is None:
+        if not newest(name, target).exists:
             raise unknown("variant", name, variants(target), of=f"Target {target}")
 
 

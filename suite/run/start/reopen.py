@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from suite.environments.locks import Locks, lock_of_digest
+from suite.environments.locks import Locks, all_locks
 from suite.environments.variants import flags
 from suite.errors import COMMAND, UserError
 from suite.machine import facts
@@ -71,8 +71,10 @@ def recorded(file: PlanFile) -> tuple[Locks, list[str]]:
     """Returns two things about the locks with which a plan was begun: those that this checkout has, found by their
     digests, and the names of the environments whose lock it lacks."""
     digests = {name: digest for name, digest in file.locks.items() if digest is not None}
-    paths = {name: lock_of_digest(name, file.target, digest) for name, digest in digests.items()}
-    return (
-        Locks(file.target, {name: path for name, path in paths.items() if path is not None}),
-        [name for name, path in paths.items() if path is None],
-    )
+    paths = {
+        name: lock.path
+        for name, digest in digests.items()
+        for lock in all_locks(name, file.target)
+        if lock.sha256 == digest
+    }
+    return Locks(file.target, paths), [name for name in digests if name not in paths]

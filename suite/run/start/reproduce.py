@@ -10,7 +10,7 @@ from pathlib import Path
 
 from suite.case import Case
 from suite.environments import foreign, venv
-from suite.environments.locks import Locks
+from suite.environments.locks import Lock, Locks
 from suite.errors import UserError
 from suite.machine import facts
 from suite.plan.refusals import unsupported
@@ -119,8 +119,9 @@ def strange(store: ResultSet) -> list[str]:
         if digest is None or not copy.is_file() or sha256(copy) != digest:
             continue
         foreign.check_lock(copy)
-        if not foreign.is_ours(copy, name, file.target):
-            changes = "; ".join(foreign.differences(copy, name, file.target))
+        lock = Lock(name, file.target, copy)
+        if not foreign.is_ours(lock):
+            changes = "; ".join(foreign.differences(lock))
             sentences.append(f"packages of environment {name} by a lock that this checkout doesn't know: {changes}")
     for name, variables in file.flags.items():
         for variable, value in foreign.strange_variables(name, file.target, variables).items():

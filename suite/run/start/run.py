@@ -77,7 +77,7 @@ def create(
     if preset is not None:
         store.keep(preset)
     for name in store.plan_file.locks:
-        store.keep(run.locks.path(name), store.lock_copy(name).name)
+        store.keep(run.locks.of(name).path, store.lock_copy(name).name)
     for name in {planned.case.workload for planned in run.plan.cases}:
         folder = run.workloads[name].folder
         if not folder.is_relative_to(ROOT / "suite"):  # it isn't in this project's source, whose revision is kept
@@ -103,7 +103,7 @@ def describe(run: Run, given: Sequence[str], options: Sequence[str] = ()) -> Pla
     """Returns the content of plan.json: the plan, its processes, and the engine, locks and source that carry it out.
     `options` are by default those among `given`, the words of the command."""
     # An interpreter of the user's own runs what no lock pins.
-    locked = [] if run.python else [name for name in needed(run.plan) if run.locks.sha256(name)]
+    locked = [] if run.python else [name for name in needed(run.plan) if run.locks.of(name).exists]
     return PlanFile(
         plan=run.plan,
         created_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -119,7 +119,7 @@ def describe(run: Run, given: Sequence[str], options: Sequence[str] = ()) -> Pla
         attempts=tuple(layout.attempts(run.plan)),
         scheduler=run.scheduler,
         units={name: run.workloads[name].unit for name in {planned.case.workload for planned in run.plan.cases}},
-        locks={name: run.locks.sha256(name) for name in locked},
+        locks={name: run.locks.of(name).sha256 for name in locked},
         fallbacks={name: words for name in locked if (words := venv.fallback(name, run.locks))},
         flags={name: variables for name in locked if (variables := flags_of(name, run.locks))},
         revision=revision() or None,

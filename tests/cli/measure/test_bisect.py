@@ -14,6 +14,7 @@ import pytest
 
 from suite.cli.measure import bisect
 from suite.cli.measure.bisect import BisectOptions
+from suite.environments.locks import Lock
 from suite.errors import UserError
 from suite.results.speedup.verdicts import Pairing
 from tests.ctrl_c import on_ctrl_c
@@ -164,7 +165,7 @@ def test_a_variant_that_was_there_must_be_like_the_others(
 ) -> None:
     lock = tmp_path / "jax@0.10.2.txt"
     lock.write_text(f"# Python {python}\njax=={pin} \\\n    --hash=sha256:0\n")
-    monkeypatch.setattr(bisect.locks, "lock_path", lambda name, target: lock)
+    monkeypatch.setattr(bisect.locks, "newest", lambda name, target: Lock(name, target, lock))
     search = bisect.Search(options(tmp_path), "jax_jit", "0.10.2", 1.1, "3.13")
     found = search.unlike("jax@0.10.2", "0.10.2")
     assert found is None if told is None else told in (found or "")

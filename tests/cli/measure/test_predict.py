@@ -16,6 +16,7 @@ from suite.cli.options import RunOptions
 from suite.cli.sets.programs import program_of
 from suite.cli.terminal.progress import listener
 from suite.environments import venv
+from suite.environments.locks import Lock
 from suite.errors import UserError
 from suite.guard.held import held
 from suite.ir import files
@@ -40,6 +41,7 @@ from tests.run.test_predictions import ENDED, STEP, captured
 from tests.typed import parsed
 
 MODULE = "module { func.func @main() { return } }"
+MADE = venv.Environment(Path("/python"), Lock("predict", "predict", Path("lock")), "0" * 64)
 
 
 def test_a_device_is_of_its_target_and_the_default_is_the_target_s_first() -> None:
@@ -143,7 +145,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return answer(compiled(argument=2**30, peak=2**31)), ENDED
 
     monkeypatch.setattr(Compiler, "compile", compile_)
-    monkeypatch.setattr(venv, "ensure", lambda *_: venv.Environment("predict", Path("/python"), Path("lock"), "0" * 64))
+    monkeypatch.setattr(venv, "ensure", lambda *_: MADE)
     return asked
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from suite import environments
 from suite.cli.project import doctor
-from suite.environments import venv
+from suite.environments import locks, venv
 from suite.machine import compiler, devices
 
 
@@ -45,7 +45,7 @@ def test_a_half_made_environment_is_no_environment(tmp_path: Path, monkeypatch: 
     (tmp_path / "docker" / "locks" / "cpu").mkdir(parents=True)
     (tmp_path / "docker" / "locks" / "cpu" / "six.txt").write_text("six==1.17.0\n")
     monkeypatch.setattr(environments, "ROOT", tmp_path)
-    venv.place("six", "cpu").mkdir(parents=True)
+    venv.place(locks.newest("six", "cpu")).mkdir(parents=True)
     check = found("environment six")
     assert (check.ok, check.found, check.remedy) == (False, "half-made", "make setup")
 

@@ -34,23 +34,23 @@ def stored(
 def test_a_set_s_own_lock_is_used_where_ours_differs(tmp_path: Path) -> None:
     store = stored(tmp_path)
     run = prepare_reproduction(store, "local")
-    assert run.locks.path("numpy") == store.lock_copy("numpy").absolute()
-    assert run.locks.sha256("numpy") == DIGEST != locks.lock_sha256("numpy", "cpu")
+    assert run.locks.of("numpy").path == store.lock_copy("numpy").absolute()
+    assert run.locks.of("numpy").sha256 == DIGEST != locks.newest("numpy", "cpu").sha256
     assert run.plan.set_id != "a-set" and "reproduction" in run.plan.set_id
     assert [planned.case.stack for planned in run.plan.cases] == ["numpy"] and run.plan.seed == 0
 
 
 def test_our_lock_is_used_where_it_is_the_same(tmp_path: Path) -> None:
-    own = locks.lock_sha256("numpy", "cpu")
+    own = locks.newest("numpy", "cpu").sha256
     assert own
     run = prepare_reproduction(stored(tmp_path, lock=own, copy=None), "local")
-    assert run.locks.path("numpy") == locks.lock_path("numpy", "cpu")
+    assert run.locks.of("numpy") == locks.newest("numpy", "cpu")
 
 
 def test_an_older_lock_of_ours_is_used_where_the_set_has_it(tmp_path: Path) -> None:
     older = locks.all_locks("numpy", "cpu")[1]
-    run = prepare_reproduction(stored(tmp_path, lock=str(locks.sha256(older)), copy=None), "local")
-    assert run.locks.path("numpy") == older
+    run = prepare_reproduction(stored(tmp_path, lock=str(older.sha256), copy=None), "local")
+    assert run.locks.of("numpy") == older
 
 
 @pytest.mark.parametrize("copy", [None, OTHER + "changed"])
