@@ -35,7 +35,7 @@ def profiles_of(run: Any) -> dict[str, Profile]:
     assert run.code == 0, run.log
     rows = results.load(run.folder).rows
     assert {row["outcome"] for row in rows} == {"ok"}, [(row["case_name"], row["reason"]) for row in rows]
-    return {row["stack"]: Profile.from_json(row.mapping("profile")) for row in rows if row["purpose"] == "profile"}
+    return {row["stack"]: row.decoded("profile", Profile) for row in rows if row["purpose"] == "profile"}
 
 
 @pytest.mark.parametrize("run", PEAKS)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
+import msgspec
 import polars as pl
 
 from suite import units
@@ -36,7 +35,7 @@ def profiles(frame: Frame) -> Answer | None:
     if profiled.is_empty():
         return None
     known = [
-        (line["question"], line["stack"], Profile.from_json(json.loads(line["profile"])))
+        (line["question"], line["stack"], msgspec.json.decode(line["profile"], type=Profile))
         for line in profiled.iter_rows(named=True)
         if line["profile"]
     ]

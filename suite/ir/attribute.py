@@ -8,6 +8,7 @@ reason begins with HINT where XLA itself refuses to read.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import sys
@@ -65,7 +66,7 @@ def main() -> int:
     attributed = profile(
         request["recorded_by"], spans(traces[-1], known), request["steps"], request["seconds"], request["plain_seconds"]
     )
-    (folder / files.ATTRIBUTED).write_text(json.dumps(attributed.to_json()), encoding="utf-8")
+    (folder / files.ATTRIBUTED).write_text(json.dumps(dataclasses.asdict(attributed)), encoding="utf-8")
     return 0
 
 

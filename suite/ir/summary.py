@@ -10,7 +10,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from suite.ir.graph import Graph, Value
 from suite.ir.regions import PRODUCTS, recognised
@@ -80,21 +79,6 @@ class Program:
     kernels: Mapping[str, int] | None = None
     unread: str = ""
 
-    def to_json(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> Program:
-        """Returns the program of `to_json`'s data. Raises TypeError, KeyError or ValueError for any other data."""
-        contents, compiled = fields["contents"], fields["compiled"]
-        if contents is not None:
-            regions = tuple((kind, form, count) for kind, form, count in contents["regions"])
-            contents = Contents(**contents | {"regions": regions, "cost": Cost(**contents["cost"])})
-        if compiled is not None:
-            compiled = Compiled(**compiled | {"cost": Cost(**compiled["cost"])})
-        steps = tuple(fields["steps"])
-        return cls(**dict(fields) | {"steps": steps, "contents": contents, "compiled": compiled})
-
 
 def contents(graph: Graph, cost: Cost) -> Contents:
     in_place = [graph.results[number] for number in graph.aliases]
@@ -122,10 +106,4 @@ def nbytes(values: Iterable[Value]) -> int:
 
 
 def written(programs: list[Program]) -> str:
-    return json.dumps([program.to_json() for program in programs], indent=1)
-
-
-def read(text: str) -> list[Program]:
-    """Returns the programs in the text of a summary.json. Raises ValueError, TypeError or KeyError for any other
-    text."""
-    return [Program.from_json(fields) for fields in json.loads(text)]
+    return json.dumps([dataclasses.asdict(program) for program in programs], indent=1)

@@ -8,7 +8,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 LARGEST = 10  # operations that a profile lists one by one
 
@@ -53,20 +52,12 @@ class Profile:
     seconds: float
     plain_seconds: float
     categories: Mapping[str, float]
-    largest: Sequence[tuple[str, str, float]]  # (category, name, seconds)
+    largest: tuple[tuple[str, str, float], ...]  # (category, name, seconds)
 
     @property
     def attributed(self) -> float:
         """Returns the share of the step's time that has a category."""
         return 1.0 - self.categories.get(Category.UNATTRIBUTED, 0.0) / self.seconds if self.seconds else 0.0
-
-    def to_json(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> Profile:
-        largest = tuple((category, name, seconds) for category, name, seconds in fields["largest"])
-        return cls(**dict(fields) | {"largest": largest})
 
 
 def by_rules(name: str, rules: Rules, otherwise: str = "") -> str:

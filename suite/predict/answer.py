@@ -3,10 +3,7 @@ only the standard library."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 ASKED, ANSWER, PROGRAM = "asked.json", "answer.json", "program.mlir"
 ANSWER_BYTES_MAX = 2**22
@@ -92,13 +89,6 @@ class Prediction:
         """Returns the bytes that a step would need if no result overwrote an argument."""
         return self.needed_bytes + self.compiled.aliased_bytes
 
-    def to_json(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> Prediction:
-        return cls(**{**fields, "compiled": CompiledProgram(**fields["compiled"])})
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileAnswer:
@@ -111,6 +101,3 @@ class CompileAnswer:
     exception: dict[str, str] | None = None
     unreadable: str = ""
     absent: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)

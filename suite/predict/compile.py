@@ -7,6 +7,7 @@ and JAX only provides the bindings. The compiled program isn't run.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import os
@@ -37,7 +38,7 @@ def main() -> int:
     folder = Path(sys.argv[1])
     request = CompileRequest(**json.loads((folder / ASKED).read_text(encoding="utf-8")))
     answer = answered(request, (folder / PROGRAM).read_bytes())
-    (folder / ANSWER).write_text(json.dumps(answer.to_json()), encoding="utf-8")
+    (folder / ANSWER).write_text(json.dumps(dataclasses.asdict(answer)), encoding="utf-8")
     return 0
 
 

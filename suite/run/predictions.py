@@ -206,7 +206,7 @@ def figures(
     )
     package, _, version = answer.compiler.partition(" ")
     return {
-        "prediction": canonical_json(prediction.to_json()),
+        "prediction": canonical_json(dataclasses.asdict(prediction)),
         "versions": canonical_json({package: version}),
         "program_argument_bytes": compiled.argument_bytes,
         "program_output_bytes": compiled.output_bytes,

@@ -3,6 +3,7 @@ environments that have JAX."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,10 +15,12 @@ from suite.case import Outcome
 from suite.environments import pythons
 from suite.environments.locks import Locks, all_locks, version_key
 from suite.errors import UserError
-from suite.ir import files, summary
+from suite.ir import files
+from suite.ir.summary import Program
 from suite.launch.attempt import run_reader
 from suite.launch.engine import Engine
 from suite.protocol import Protocol
+from suite.sets import json_file
 from suite.stacks.catalog import READER
 
 # Packages with an XLA of their own, by their names in the column versions.
@@ -48,12 +51,13 @@ class Reading:
         """Returns the column of the programs that a process has written into a folder. An outcome and a reason instead
         if they can't be read."""
         try:
-            programs = summary.read(self.read("suite.ir.analyse", captured, files.SUMMARY, versions))
+            text = self.read("suite.ir.analyse", captured, files.SUMMARY, versions)
+            programs = json_file.decoded(list[Program], text.encode(), files.SUMMARY)
         except UserError as refused:
             return {"outcome": str(Outcome.ERROR), "reason": f"what it hands to its compiler {refused}"}
         if not programs:
             return {"outcome": str(Outcome.ERROR), "reason": "its compiler left no program in three steps"}
-        return {"programs": [program.to_json() for program in programs]}
+        return {"programs": [dataclasses.asdict(program) for program in programs]}
 
     def profile(self, traced: Path, versions: Versions) -> dict[str, Any]:
         """Returns the column of the profiler's trace that a process has written into a folder; the trace is too large

@@ -9,7 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from suite.case import Attempt, Case, Flag, Outcome, Purpose, canonical_json, stack_name
 from suite.errors import UserError, check_known
@@ -27,6 +29,7 @@ NOT_RUN = "not run"  # the outcome of a planned attempt that has no row
 IMPLAUSIBLE = str(Flag.IMPLAUSIBLE)  # readers see this outcome for an `ok` row whose case has the flag
 # The reason of a row that doesn't say which limit it broke.
 TOO_FAST = "its steps take less time than this machine needs for them, so they can't have computed what they should"
+T = TypeVar("T")
 ProcessKey = tuple[str, int, int, str]  # (case_id, block, replicate, purpose)
 
 
@@ -112,6 +115,12 @@ class Row(dict[str, Any]):
         """Returns a column as a float; None where unknown or not finite."""
         value = self.get(name)
         return None if value is None or not math.isfinite(value) else float(value)
+
+    def decoded(self, name: str, kind: type[T]) -> T | None:
+        """Returns the content of a JSON column as a value of a type, of which the column is (row_check.TYPES); None
+        where unknown."""
+        text = self.get(name)
+        return msgspec.json.decode(text, type=kind) if text else None
 
     def mapping(self, name: str) -> Mapping[str, Any]:
         """Returns the object of a JSON column; empty where unknown or not an object."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ def profiled(stack: str, plain: float, **categories: float) -> Row:
         {names[k]: v for k, v in categories.items()},
         ((Category.PRODUCTS, "dot.1", 0.004),),
     )
-    return told(stack, profile=json.dumps(found.to_json()))
+    return told(stack, profile=json.dumps(asdict(found)))
 
 
 def rows() -> list[Row]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +155,7 @@ def test_a_run_s_own_bandwidth_is_a_limit_and_no_roof_for_efficiency() -> None:
 def test_a_process_that_is_faster_than_its_own_program_has_a_further_row(tmp_path: Path) -> None:
     store = new_set(tmp_path)
     timed, kept = row_of(attempt_of()), row_of(attempt_of(block=0, purpose=Purpose.IR))
-    kept |= {"programs": json.dumps([program().to_json()])}
+    kept |= {"programs": json.dumps([asdict(program())])}
     for row in (timed, kept, row_of(attempt_of(stack="jax_jit"))):
         store.write_attempt(row.attempt_name, row)
     store.write_block(1, 1, record(1, 1))

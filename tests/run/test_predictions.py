@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +67,7 @@ def captured(store: ResultSet, program: bytes | None = None, stack: str = "jax_j
     """The row of a process that kept a program, whose files lie in the set."""
     row = row_of(
         attempt_of(stack, block=0, purpose=Purpose.IR),
-        programs=json.dumps([STEP.to_json()]),
+        programs=json.dumps([asdict(STEP)]),
         flops=918 * 10**9,
         bytes_floor=8,
     )
@@ -191,7 +191,7 @@ def test_an_answer_that_cannot_be_read_is_that_case_s_error(store: ResultSet, tm
 
 def captured_again(store: ResultSet) -> Row:
     """The same with a whole file."""
-    row = row_of(attempt_of("jax_jit", block=0, purpose=Purpose.IR), programs=json.dumps([STEP.to_json()]))
+    row = row_of(attempt_of("jax_jit", block=0, purpose=Purpose.IR), programs=json.dumps([asdict(STEP)]))
     store.program_path(row.attempt_name, STEP.name).write_bytes(gzip.compress(MODULE))
     return row
 

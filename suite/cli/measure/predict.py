@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from suite.case import Outcome, Purpose
 from suite.cli.measure import run
 from suite.cli.options import OFTEN, MeasuringOptions, command
-from suite.cli.sets.programs import program_of
+from suite.cli.sets.programs import program_of, without_programs
 from suite.cli.terminal.output import Columns, print_columns, print_json
 from suite.cli.terminal.progress import listener
 from suite.cli.values import Names, parse_quantity, parse_share
@@ -160,9 +160,7 @@ def add_to_set(options: PredictOptions, name: str, models: tuple[Device, ...]) -
     file = store.plan_file
     captured = [row for row in store.read()[0] if row["purpose"] == Purpose.IR]
     if not any(row["outcome"] == Outcome.OK for row in captured):
-        raise UserError(
-            f"{store.folder} has kept no programs: `{COMMAND} run --purpose=ir` or a timed run with --ir=on keeps them."
-        )
+        raise without_programs(store.folder)
     add_stacks(map(Path, file.stack_paths))
     workloads = find(tuple(map(Path, file.workload_paths)))
     ids = {row["case_id"] for row in captured}

@@ -14,8 +14,9 @@ from suite.cli.terminal.output import print_json, print_table
 from suite.cli.values import LATEST, Json, Several
 from suite.environments import venv
 from suite.errors import COMMAND, UserError, check_known
-from suite.ir import files, summary
+from suite.ir import files
 from suite.ir.findings import StackPrograms, findings
+from suite.ir.summary import Program
 from suite.launch.attempt import run_reader
 from suite.launch.local import Local
 from suite.machine.facts import usable_cores
@@ -23,8 +24,9 @@ from suite.protocol import Protocol
 from suite.report.formats.render import environment
 from suite.report.sections.questions.program_counts import side_by_side
 from suite.report.sections.questions.programs import program_view
-from suite.results.questions import programs
+from suite.results.questions.programs import programs_of, stack_programs
 from suite.run.reading import newer_pythons
+from suite.sets import json_file
 from suite.sets.archive.naming import named
 from suite.sets.files import gunzipped
 from suite.sets.rows import Row, accepted
@@ -63,10 +65,14 @@ def program_rows(loaded: results.Results) -> dict[str, Row]:
     """Returns {case: row} of the processes that were to keep programs. Raises UserError if the set has none."""
     rows = {row["case_name"]: row for row in accepted(loaded.rows) if row["purpose"] == Purpose.IR}
     if not rows:
-        raise UserError(
-            f"{loaded.path} has kept no programs: `{COMMAND} run --purpose=ir` or a timed run with --ir=on keeps them."
-        )
+        raise without_programs(loaded.path)
     return rows
+
+
+def without_programs(folder: Path) -> UserError:
+    return UserError(
+        f"{folder} has kept no programs: `{COMMAND} run --purpose=ir` or a timed run with --ir=on keeps them."
+    )
 
 
 def is_file(case: str) -> bool:
@@ -94,25 +100,26 @@ def read_file(name: str) -> StackPrograms:
         (folder / files.GIVEN).write_bytes(text)
         try:
             engine, limits, cpus = Local(reader.python), Protocol(), usable_cores()
-            summary_text = run_reader(
+            summary = run_reader(
                 "suite.ir.analyse", folder, files.SUMMARY, engine=engine, protocol=limits, cpus=cpus, hint=hint
             )
+            programs = json_file.decoded(tuple[Program, ...], summary.encode(), "its summary")
         except UserError as refused:
             raise UserError(f"{name} {refused}") from None
     stem = Path(name).name
-    return StackPrograms(stem if len(stem) <= 32 else f"{stem[:15]}…{stem[-16:]}", tuple(summary.read(summary_text)))
+    return StackPrograms(stem if len(stem) <= 32 else f"{stem[:15]}…{stem[-16:]}", programs)
 
 
 def counted(row: Row) -> str:
     """Returns how many programs a row has, or why it has none, or not all of them."""
-    kept = programs.stack_programs(row)
+    kept = stack_programs(row)
     if not kept.programs:
         return f"{row['outcome']}: {row['reason']}"
     return f"{len(kept.programs)}; {kept.unread}" if kept.unread else str(len(kept.programs))
 
 
 def case_json(name: str, row: Row) -> dict[str, Any]:
-    kept = len(programs.programs_of(row))
+    kept = len(programs_of(row))
     return {"case": name, "programs": kept, "outcome": row["outcome"], "reason": row["reason"]}
 
 
@@ -121,7 +128,7 @@ def case_programs(name: str, rows: dict[str, Row]) -> StackPrograms:
     check_known("case with programs", name, rows, of="The result set")
     if rows[name]["outcome"] != Outcome.OK:
         raise UserError(f"{name} has no programs: {rows[name]['outcome']}: {rows[name]['reason']}.")
-    return programs.stack_programs(rows[name])
+    return stack_programs(rows[name])
 
 
 def compare(a: StackPrograms, b: StackPrograms) -> None:

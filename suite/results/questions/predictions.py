@@ -34,8 +34,7 @@ class Predicted:
     @classmethod
     def of(cls, row: Row) -> Predicted:
         """Returns the case of a row."""
-        fields = row.mapping("prediction")
-        return cls(row, Prediction.from_json(fields) if fields else None)
+        return cls(row, row.decoded("prediction", Prediction))
 
     @property
     def verdict(self) -> str:

@@ -113,4 +113,4 @@ def stack_programs(row: Row) -> StackPrograms:
 
 def programs_of(row: Row) -> tuple[Program, ...]:
     """Returns a row's programs, in the order in which they were compiled."""
-    return tuple(map(Program.from_json, row.entries("programs")))
+    return row.decoded("programs", tuple[Program, ...]) or ()

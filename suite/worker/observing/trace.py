@@ -3,6 +3,7 @@ A few steps without the profiler show how much the profiler slows a step."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -46,7 +47,8 @@ def trace(adapter: Adapter, state: Any, batch: Any, events: Events, caches: str)
     if traced is None:
         return  # this stack has no profiler
     if traced.spans is not None:
-        events.facts(profile=timeline.profile(traced.recorded_by, traced.spans, PROFILED, sum(taken), plain).to_json())
+        profiled = timeline.profile(traced.recorded_by, traced.spans, PROFILED, sum(taken), plain)
+        events.facts(profile=dataclasses.asdict(profiled))
         return
     for pattern in (files.PROGRAMS, files.PROTOS):
         for path in Path(caches).rglob(pattern):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shlex
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -276,7 +277,7 @@ def test_a_search_compiles_until_the_largest_that_fits_is_known(
         compiles[attempt.case.device].append(batch)
         needed = 2**30 + batch * 2**28
         fits = needed <= find(attempt.case.device).chip.memory_bytes
-        kept = json.dumps(prediction(compiled(peak=needed)).to_json())
+        kept = json.dumps(asdict(prediction(compiled(peak=needed))))
         return row_of(attempt, outcome="ok" if fits else "oom_compile", prediction=kept if fits else None)
 
     store = ResultSet.create(tmp_path / "a-set", plan_file(cases=planned.plan.cases))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from suite.case import Purpose
@@ -16,7 +17,7 @@ def ir_row(stack: str, **columns: Any) -> Row:
     """An ir process that kept one program, unless `columns` say otherwise."""
     attempt = attempt_of(stack, block=0, purpose=Purpose.IR, workload="gpt2", pass_="train", dims={"batch": 2})
     kept = {
-        "programs": json.dumps([program().to_json()]),
+        "programs": json.dumps([asdict(program())]),
         "compiles_first": 1,
         "compiles_second": 1,
         "compiles_steady": 0,
@@ -28,7 +29,7 @@ def rows() -> list[Row]:
     """Two that have programs, one that never could, one that failed."""
     unsupported = {"outcome": "unsupported", "reason": "it has no compiler", "programs": None}
     failed = {"outcome": "error", "reason": "it couldn't be read", "programs": None}
-    more = {"programs": json.dumps([program(kept=149, kept_bytes=2**30).to_json()])}
+    more = {"programs": json.dumps([asdict(program(kept=149, kept_bytes=2**30))])}
     return [
         ir_row("torch_xla", **more),
         ir_row("jax_jit"),

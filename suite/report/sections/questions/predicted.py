@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from suite import units
@@ -131,7 +131,7 @@ def device_json(view: DeviceView) -> dict[str, Any]:
                         "reason": case.row["reason"],
                         "verdict": case.verdict,
                         "needed_bytes": case.needed_bytes,
-                        "prediction": case.prediction.to_json() if case.prediction else None,
+                        "prediction": asdict(case.prediction) if case.prediction else None,
                     }
                     for case in filter(None, question.cases)
                 ],

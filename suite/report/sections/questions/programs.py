@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from suite.answers.sentences import first_of
@@ -123,7 +123,7 @@ def programs_json(view: ProgramView) -> dict[str, Any]:
     return {
         "name": question.name,
         "stacks": [
-            {"stack": stack.stack, "programs": [program.to_json() for program in stack.programs]}
+            {"stack": stack.stack, "programs": [asdict(program) for program in stack.programs]}
             for stack in question.stacks
         ],
         "without": dict(question.without),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -86,7 +87,7 @@ def test_a_stack_whose_compiled_program_could_not_be_read_has_the_rest_and_the_r
 ) -> None:
     half = dataclasses.replace(program(), compiled=None, unread="made by the XLA of TensorFlow 9.9")
     file = tmp_path / "results.parquet"
-    row = ir_row("tf_xla", programs=json.dumps([half.to_json()]))
+    row = ir_row("tf_xla", programs=json.dumps([asdict(half)]))
     pq.write_table(to_table([ir_row("jax_jit"), row]), file)
     (question,) = program_questions([ir_row("jax_jit"), row])
     reason = "what its compiler made of it couldn't be read: made by the XLA of TensorFlow 9.9"
