@@ -84,18 +84,15 @@ def make_plan(
     """A plan of scenes on fake stacks, which the catalogue has until the end of the test."""
     catalog.add([FAKE])
     preset = Preset(
-        "test",
-        Path("test.toml"),
-        "test",
-        "calm",
-        stacks[0],
-        stacks,
-        ("f32",),
-        ("default",),
-        twin,
-        0,
-        tuple(Question(workload, "forward", scene) for scene in scenes),
-        Protocol(**(QUICK | protocol)),
+        name="test",
+        path=Path("test.toml"),
+        title="test",
+        size="calm",
+        baseline=stacks[0],
+        stacks=stacks,
+        twin=twin,
+        questions=tuple(Question(workload, "forward", scene) for scene in scenes),
+        protocol=Protocol(**(QUICK | protocol)),
     )
     selection = Selection(threads=1, caches=caches, limits=() if limit is None else (limit,))
     return make(set_id, preset, selection, find([SCENARIOS]), None, lambda *_: None)

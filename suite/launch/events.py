@@ -8,11 +8,13 @@ everything before that line is kept.
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
 
 from suite.case import EVENTS_BYTES_MAX, EVENTS_VERSION, PHASES, ROUNDS_MAX, Flag
 from suite.guard import plain_files
@@ -53,8 +55,70 @@ class Account:
     problem: str | None = None
 
 
-class EventError(Exception):
-    """Says why a line isn't an event of this format."""
+class _Event(Struct, tag_field="event", tag=lambda name: name.strip("_").lower()):
+    v: int
+    seq: int
+
+
+class _Phase(_Event):
+    phase: Annotated[str, Meta(pattern=rf"^({'|'.join(PHASES)})$")]
+
+
+class _Facts(_Event):
+    columns: dict[str, Any]
+
+
+Seconds = list[Annotated[float, Meta(ge=0, le=sys.float_info.max)]]
+
+
+class _Samples(_Event):
+    clock: str
+    synced_seconds: Seconds = []
+    dispatch_seconds: Seconds = []
+    pipelined_seconds: Seconds = []
+    fetch_seconds: Seconds = []
+    others: Annotated[float, Meta(ge=0)] | None = None
+    round: Annotated[int, Meta(ge=0, le=ROUNDS_MAX)] = 0  # 0: taken alone
+    leading: Annotated[int, Meta(ge=0)] = 0  # so many of them lead into the turn
+
+    def __post_init__(self) -> None:
+        if self.clock not in CLOCKS:
+            raise ValueError(f"unknown clock {self.clock[:60]!r}")
+        counts = {len(getattr(self, column)) for column in CLOCKS[self.clock]}
+        if len(counts) > 1 or self.leading > max(counts):
+            raise ValueError(f"the {self.clock} clock's columns have unequal numbers of samples, or too few")
+
+
+class _Flag(_Event):
+    flag: Flag
+
+
+class _Metric(_Event):
+    name: str
+    unit: str
+    kind: str
+    values: list[float]
+
+
+class _Exception(_Event):
+    type: str
+    message: str
+    traceback: str
+
+
+class _Wrong(_Event):
+    reason: str
+
+
+class _Unsupported(_Event):
+    reason: str
+
+
+class _End(_Event):
+    pass
+
+
+EVENT = _Phase | _Facts | _Samples | _Flag | _Metric | _Exception | _Wrong | _Unsupported | _End
 
 
 def read(path: Path) -> Account:
@@ -70,150 +134,60 @@ def read(path: Path) -> Account:
 
 
 def parse(data: bytes) -> Account:
-    events = Account()
+    account = Account()
     lines = data[:EVENTS_BYTES_MAX].split(b"\n")[:-1]
     for number, line in enumerate(lines):
         try:
-            _add(events, _decode(line, number))
-        except EventError as error:
-            events.problem = f"line {number + 1}: {error}"
-            return events
+            add(account, decoded(line, number, account.ended))
+        except ValueError as error:
+            account.problem = f"line {number + 1}: {error}"
+            return account
     if len(data) > EVENTS_BYTES_MAX:
-        events.problem = f"longer than {EVENTS_BYTES_MAX // 2**20} MiB"
-    return events
+        account.problem = f"longer than {EVENTS_BYTES_MAX // 2**20} MiB"
+    return account
 
 
-def _decode(line: bytes, number: int) -> dict[str, Any]:
+def decoded(line: bytes, number: int, ended: bool) -> Any:
+    """Returns the event in a line. Raises ValueError for a line that isn't the next event."""
     try:
-        event = json.loads(line.decode("utf-8"))
+        fields = json.loads(line.decode("utf-8"))  # not by msgspec, which takes no NaN; a fact may be one
         if b"\\ud" in line.lower():  # half a surrogate pair can't be stored as text
-            event = json.loads(json.dumps(event, ensure_ascii=False).encode("utf-8", "replace"))
+            fields = json.loads(json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace"))
     except (ValueError, RecursionError) as error:
-        raise EventError(f"not JSON ({error})") from None
-    if not isinstance(event, dict):
-        raise EventError("not an object")
-    if event.get("v") != EVENTS_VERSION:
-        raise EventError(f"version {_short(event.get('v'))} instead of {EVENTS_VERSION}")
-    if event.get("seq") != number:
-        raise EventError(f"sequence number {_short(event.get('seq'))} instead of {number}")
+        raise ValueError(f"not JSON ({error})") from None
+    event = msgspec.convert(fields, EVENT)
+    if event.v != EVENTS_VERSION:
+        raise ValueError(f"version {event.v} instead of {EVENTS_VERSION}")
+    if event.seq != number:
+        raise ValueError(f"sequence number {event.seq} instead of {number}")
+    if ended:
+        raise ValueError("an event after the end")
     return event
 
 
-def _add(events: Account, event: dict[str, Any]) -> None:
-    """Adds one event. Raises EventError before anything is changed."""
-    name = event.get("event")
-    add = ADDERS.get(name) if isinstance(name, str) else None
-    if add is None:
-        raise EventError(f"unknown event {_short(name)}")
-    if events.ended:
-        raise EventError(f"event '{name}' after the end")
-    add(events, event)
-
-
-def _add_phase(events: Account, event: dict[str, Any]) -> None:
-    phase = _text(event, "phase")
-    if phase not in PHASES:
-        raise EventError(f"unknown phase {_short(phase)}")
-    events.phase = phase
-
-
-def _add_facts(events: Account, event: dict[str, Any]) -> None:
-    columns = event.get("columns")
-    if not isinstance(columns, dict):
-        raise EventError("facts without columns")
-    events.columns |= columns
-
-
-def _add_samples(events: Account, event: dict[str, Any]) -> None:
-    clock = _text(event, "clock")
-    if clock not in CLOCKS:
-        raise EventError(f"unknown clock {_short(clock)}")
-    lists = {column: _seconds(event, column) for column in CLOCKS[clock]}
-    numbers = {len(values) for values in lists.values()}
-    if len(numbers) > 1:
-        raise EventError(f"the {clock} clock's columns have unequal numbers of samples")
-    others = event.get("others")
-    if others is not None and not (type(others) in (int, float) and 0 <= others <= math.inf):
-        raise EventError(f"'others' of the {clock} clock isn't a share: {_short(others)}")
-    count = numbers.pop()
-    if clock == "synced":
-        events.samples[ROUNDS] += _rounds(event, count)
-    for column, values in lists.items():
-        events.samples[column] += values
-    events.samples[OTHERS[clock]] += [others] * count
-
-
-def _rounds(event: dict[str, Any], count: int) -> list[int]:
-    """Returns the round of each of `count` samples: 0 for samples taken alone, and for those that lead into a turn."""
-    number, leading = event.get("round", 0), event.get("leading", 0)
-    if not (type(number) is int and 0 <= number <= ROUNDS_MAX and type(leading) is int and 0 <= leading <= count):
-        raise EventError(f"samples of a round that is none: {_short(number)}, {_short(leading)} of them before it")
-    return [0] * leading + [number] * (count - leading)
-
-
-def _add_flag(events: Account, event: dict[str, Any]) -> None:
-    flag = _text(event, "flag")
-    if flag not in list(Flag):
-        raise EventError(f"unknown flag {_short(flag)}")
-    if flag not in events.flags:
-        events.flags.append(flag)
-
-
-def _add_metric(events: Account, event: dict[str, Any]) -> None:
-    metric: dict[str, Any] = {key: _text(event, key) for key in ("name", "unit", "kind")}
-    events.metrics.append(metric | {"values": _numbers(event, "values")})
-
-
-def _add_exception(events: Account, event: dict[str, Any]) -> None:
-    events.exception = {key: _text(event, key) for key in ("type", "message", "traceback")}
-
-
-def _add_reason(events: Account, event: dict[str, Any]) -> None:
-    setattr(events, event["event"], _text(event, "reason"))
-
-
-def _add_end(events: Account, event: dict[str, Any]) -> None:
-    events.ended = True
-
-
-ADDERS: dict[str, Callable[[Account, dict[str, Any]], None]] = {
-    "phase": _add_phase,
-    "facts": _add_facts,
-    "samples": _add_samples,
-    "flag": _add_flag,
-    "metric": _add_metric,
-    "exception": _add_exception,
-    "wrong": _add_reason,
-    "unsupported": _add_reason,
-    "end": _add_end,
-}
-
-
-def _text(event: dict[str, Any], key: str) -> str:
-    value = event.get(key)
-    if not isinstance(value, str):
-        raise EventError(f"{event['event']} without the text '{key}'")
-    return value
-
-
-def _seconds(event: dict[str, Any], key: str) -> list[float]:
-    values = _numbers(event, key)
-    if not all(math.isfinite(value) and value >= 0 for value in values):
-        raise EventError(f"'{key}' has values that are no durations")
-    return values
-
-
-def _numbers(event: dict[str, Any], key: str) -> list[float]:
-    values = event.get(key)
-    if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
-        raise EventError(f"{event['event']} without the numbers '{key}'")
-    try:
-        return [float(value) for value in values]
-    except OverflowError:
-        raise EventError(f"'{key}' has a number that is too large for a float") from None
-
-
-def _short(value: Any) -> str:
-    # A container's repr could nest deeper than the call stack allows.
-    text = repr(value) if isinstance(value, (str, int, float, type(None))) else f"a {type(value).__name__}"
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def add(account: Account, event: Any) -> None:
+    match event:
+        case _Phase():
+            account.phase = event.phase
+        case _Facts():
+            account.columns |= event.columns
+        case _Samples():
+            columns = {column: getattr(event, column) for column in CLOCKS[event.clock]}
+            count = len(next(iter(columns.values())))
+            columns[OTHERS[event.clock]] = [event.others] * count
+            if event.clock == "synced":
+                columns[ROUNDS] = [0] * event.leading + [event.round] * (count - event.leading)
+            for column, values in columns.items():
+                account.samples[column] += values
+        case _Flag():
+            account.flags += [str(event.flag)] if event.flag not in account.flags else []
+        case _Metric():
+            account.metrics.append({key: getattr(event, key) for key in ("name", "unit", "kind", "values")})
+        case _Exception():
+            account.exception = {key: getattr(event, key) for key in ("type", "message", "traceback")}
+        case _Wrong():
+            account.wrong = event.reason
+        case _Unsupported():
+            account.unsupported = event.reason
+        case _End():
+            account.ended = True

@@ -3,37 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import itertools
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from suite.case import PASSES, Purpose
-from suite.errors import UserError, unknown
+from suite.errors import UserError, check_known, unknown
 from suite.protocol import Protocol
+from suite.sets import json_file
 from suite.stacks.catalog import BASELINE
 from suite.units import BYTES, parse
 
 HOME = Path(__file__).parents[2] / "presets"
-KEYS = {
-    "title": str,
-    "purpose": str,
-    "size": str,
-    "baseline": str,
-    "stacks": list,
-    "precisions": list,
-    "tracks": list,
-    "limit_memory": list,
-    "twin": bool,
-    "seed": int,
-    "questions": list,
-    "protocol": dict,
-}
-QUESTION_KEYS = {"workload": str, "pass": str, "size": str, "dims": dict}
 PURPOSES = (Purpose.TIMED, Purpose.MEMORY, Purpose.IR, Purpose.EXPLAIN, Purpose.PROBE)  # what a whole run can be for
+SPELLED = {"pass": "pass_", "limit_memory": "limits"}  # {key in the file: field}, where they differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +32,12 @@ class Question:
     workload: str
     pass_: str
     size: str | None = None
-    dims: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    dims: Mapping[str, Annotated[tuple[Annotated[int, Meta(gt=0)], ...], Meta(min_length=1)]] = field(
+        default_factory=dict
+    )
+
+    def __post_init__(self) -> None:
+        check_known("pass", self.pass_, PASSES)
 
     @property
     def replaced(self) -> tuple[Mapping[str, int], ...]:
@@ -52,24 +45,28 @@ class Question:
         return tuple(dict(zip(self.dims, values, strict=True)) for values in itertools.product(*self.dims.values()))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """What a run measures, and how, unless options say otherwise."""
+    """What a run measures, and how, unless options say otherwise. But for `name` and `path` the fields are the file's
+    keys."""
 
     name: str
     path: Path
     title: str
     size: str
-    baseline: str
-    stacks: tuple[str, ...]
-    precisions: tuple[str, ...]
-    tracks: tuple[str, ...]
-    twin: bool
-    seed: int
     questions: tuple[Question, ...]
-    protocol: Protocol
+    baseline: str = BASELINE
+    stacks: tuple[str, ...] = ("*",)
+    precisions: tuple[str, ...] = ("f32",)
+    tracks: tuple[str, ...] = ("default",)
+    twin: bool = True
+    seed: int = 0
+    protocol: Protocol = field(default_factory=Protocol)
     purpose: Purpose = Purpose.TIMED
     limits: tuple[int, ...] = ()  # bytes of memory
+
+    def __post_init__(self) -> None:
+        check_known("purpose", self.purpose, PURPOSES)
 
 
 def names() -> list[str]:
@@ -88,31 +85,32 @@ def load(name: str) -> Preset:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as broken:
         raise UserError(f"Preset {path} isn't valid TOML: {broken}.") from broken
-    check(data, KEYS, str(path))
-    if "questions" not in data or "size" not in data:
+    fields = fields_of(Preset, data, str(path))
+    if "questions" not in fields or "size" not in fields:
         raise UserError(f"Preset {path} needs the keys 'size' and 'questions'.")
-    return Preset(
-        name=path.stem,
-        path=path,
-        title=data.get("title", path.stem),
-        size=data["size"],
-        baseline=data.get("baseline", BASELINE),
-        stacks=tuple(data.get("stacks", ["*"])),
-        precisions=tuple(data.get("precisions", ["f32"])),
-        tracks=tuple(data.get("tracks", ["default"])),
-        twin=data.get("twin", True),
-        seed=data.get("seed", 0),
-        questions=tuple(question(entry, f"{path}, questions[{i}]") for i, entry in enumerate(data["questions"])),
-        protocol=protocol(data.get("protocol", {}), f"{path}, [protocol]"),
-        purpose=purpose(data.get("purpose", "timed"), path),
-        limits=tuple(limit(entry, path) for entry in data.get("limit_memory", [])),
+    if isinstance(fields["questions"], list):
+        fields["questions"] = [
+            fields_of(Question, entry, f"{path}, questions[{n}]") for n, entry in enumerate(fields["questions"])
+        ]
+    if "protocol" in fields:
+        fields["protocol"] = fields_of(Protocol, fields["protocol"], f"{path}, [protocol]")
+    if "limits" in fields:
+        fields["limits"] = [limit(entry, path) for entry in fields["limits"]]
+    loaded: Preset = json_file.typed(
+        Preset, {"title": path.stem} | fields | {"name": path.stem, "path": path}, str(path)
     )
+    return loaded
 
 
-def purpose(word: str, path: Path) -> Purpose:
-    if word not in PURPOSES:
-        raise UserError(f"Preset {path}: {unknown('purpose', word, PURPOSES)}")
-    return Purpose(word)
+def fields_of(kind: type, table: Any, where: str) -> Any:
+    """Returns a table of the file under the names of fields. Raises UserError for a key that there isn't."""
+    if not isinstance(table, dict):
+        return table
+    spelled = {field: key for key, field in SPELLED.items()}
+    keys = [spelled.get(each.name, each.name) for each in dataclasses.fields(kind) if each.name not in ("name", "path")]
+    for key in table:
+        check_known("key", key, keys, of=where)
+    return {SPELLED.get(key, key): value for key, value in table.items()}
 
 
 def limit(entry: Any, path: Path) -> int:
@@ -120,37 +118,3 @@ def limit(entry: Any, path: Path) -> int:
     if size is None:
         raise UserError(f"{path}: 'limit_memory' is a list of sizes like \"6GiB\", not {entry!r}.")
     return int(size)
-
-
-def question(entry: Any, where: str) -> Question:
-    if not isinstance(entry, dict):
-        raise UserError(f'{where} must be a table such as {{ workload = "gemm", pass = "forward" }}.')
-    check(entry, QUESTION_KEYS, where)
-    if "workload" not in entry or entry.get("pass") not in PASSES:
-        raise UserError(f"{where} needs a 'workload' and a 'pass' that is one of {', '.join(PASSES)}.")
-    dims = entry.get("dims", {})
-    for name, values in dims.items():
-        whole = isinstance(values, list) and values and all(type(value) is int and value > 0 for value in values)
-        if not whole:
-            raise UserError(f"{where}: 'dims' has lists of whole numbers, like {{ batch = [1, 2, 4] }}; {name} hasn't.")
-    return Question(
-        entry["workload"], entry["pass"], entry.get("size"), {name: tuple(values) for name, values in dims.items()}
-    )
-
-
-def protocol(entries: dict[str, Any], where: str) -> Protocol:
-    kinds = get_type_hints(Protocol)
-    check(entries, {field.name: kinds[field.name] for field in dataclasses.fields(Protocol)}, where)
-    return Protocol(**entries)
-
-
-def check(data: dict[str, Any], kinds: Mapping[str, type], where: str) -> None:
-    for key, value in data.items():
-        if key not in kinds:
-            near = difflib.get_close_matches(key, kinds, n=1)
-            hint = f" Did you mean '{near[0]}'?" if near else f" Known: {', '.join(sorted(kinds))}."
-            raise UserError(f"{where}: unknown key '{key}'.{hint}")
-        kind = kinds[key]
-        fits = isinstance(value, (int, float)) if kind is float else isinstance(value, kind)
-        if not fits or (isinstance(value, bool) and kind is not bool):
-            raise UserError(f"{where}: '{key}' must be a {kind.__name__}, not {value!r}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -83,7 +83,8 @@ KEYS = (
     "flag name unit kind values type message traceback reason"
 )
 strange_event = st.fixed_dictionaries(
-    {"event": st.sampled_from(sorted(events.ADDERS))}, optional=dict.fromkeys(KEYS.split(), json_values)
+    {"event": st.sampled_from(sorted(kind.__struct_config__.tag for kind in get_args(events.EVENT)))},
+    optional=dict.fromkeys(KEYS.split(), json_values),
 )
 
 
@@ -96,20 +97,20 @@ def test_events_with_arbitrary_data_never_raise(found: list[Any]) -> None:
     ("line", "problem"),
     [
         (b"\xff\xfe\x00garbage", "not JSON"),
-        (b"[1, 2]", "not an object"),
-        (b'{"v": 2, "seq": 1}', "version 2 instead of 1"),
+        (b"[1, 2]", "Expected `object`, got `array`"),
+        (b'{"v": 2, "seq": 1, "event": "end"}', "version 2 instead of 1"),
         (b'{"v": 1, "seq": 5, "event": "end"}', "sequence number 5 instead of 1"),
-        (b'{"v": 1, "seq": 1, "event": "party"}', "unknown event 'party'"),
-        (b'{"v": 1, "seq": 1, "event": ["end"]}', "unknown event a list"),
-        (b'{"v": 1, "seq": 1, "event": "phase", "phase": "lunch"}', "unknown phase 'lunch'"),
-        (b'{"v": 1, "seq": 1, "event": "samples", "clock": "fetch", "fetch_seconds": [-1]}', "no durations"),
-        (b'{"v": 1, "seq": 1, "event": "samples", "clock": "fetch", "fetch_seconds": [1e999]}', "no durations"),
-        (b'{"v": 1, "seq": 1, "event": "samples", "clock": "fetch", "fetch_seconds": [true]}', "numbers"),
+        (b'{"v": 1, "seq": 1, "event": "party"}', "'party'"),
+        (b'{"v": 1, "seq": 1, "event": ["end"]}', "Expected `str`"),
+        (b'{"v": 1, "seq": 1, "event": "phase", "phase": "lunch"}', "$.phase"),
+        (b'{"v": 1, "seq": 1, "event": "samples", "clock": "fetch", "fetch_seconds": [-1]}', "$.fetch_seconds"),
+        (b'{"v": 1, "seq": 1, "event": "samples", "clock": "fetch", "fetch_seconds": [1e999]}', "$.fetch_seconds"),
+        (b'{"v": 1, "seq": 1, "event": "samples", "clock": "fetch", "fetch_seconds": [true]}', "$.fetch_seconds"),
         (
             b'{"v": 1, "seq": 1, "event": "samples", "clock": "synced", "synced_seconds": [1],"dispatch_seconds": []}',
             "unequal number",
         ),
-        (b'{"v": 1, "seq": 1, "event": "flag", "flag": "red"}', "unknown flag 'red'"),
+        (b'{"v": 1, "seq": 1, "event": "flag", "flag": "red"}', "'red'"),
         (b"[" * 100_000, "not JSON"),
     ],
 )
@@ -167,4 +168,5 @@ def test_samples_know_their_round_but_for_those_that_lead_into_it() -> None:
 
 @pytest.mark.parametrize("fields", [{"round": -1}, {"round": "1"}, {"round": 10**9}, {"round": True}, {"leading": 4}])
 def test_samples_of_a_round_that_is_none_end_the_reading(fields: dict[str, Any]) -> None:
-    assert "of a round that is none" in (samples_of(**fields).problem or "")
+    found = samples_of(**fields)
+    assert found.problem and found.samples["synced_seconds"] == []

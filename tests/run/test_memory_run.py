@@ -37,16 +37,13 @@ def plan_of(
     question = Question("ballast", "train", None, {"batch": batches} if batches else {})
     protocol = Protocol(**QUICK | constants)
     preset = Preset(
-        "test",
-        Path("test.toml"),
-        "test",
-        "tiny",
-        stacks[0],
-        stacks,
-        ("f32",),
-        ("default",),
+        name="test",
+        path=Path("test.toml"),
+        title="test",
+        size="tiny",
+        baseline=stacks[0],
+        stacks=stacks,
         twin=False,
-        seed=0,
         questions=(question,),
         protocol=protocol,
         purpose=Purpose.MEMORY,
