@@ -23,13 +23,11 @@ from suite.machine import devices, facts, noise
 from suite.plan.shards import Shard, share
 from suite.run import ceilings
 from suite.run.session import Session
-from suite.run.start.reopen import recorded
+from suite.run.start.reopen import own_code, recorded
 from suite.run.start.reproduce import run_of, wanting
 from suite.run.start.run import Run, describe, needed, runner, source_change
 from suite.sets.plan import PlanFile
 from suite.sets.result_set import ResultSet
-from suite.stacks.catalog import add as add_stacks
-from suite.workloads.catalog import find
 
 
 class Silent:
@@ -52,8 +50,7 @@ def ready(fields: dict[str, Any]) -> dict[str, Any]:
     """Makes the environments that a plan needs. Returns this machine's facts (`machine`), the reasons why single cases
     can't run here (`unsupported`, by case id), and what this machine lacks to run any case (`lacking`)."""
     file = PlanFile.from_json(fields)
-    add_stacks(map(Path, file.stack_paths))
-    lacking = wanting(replace(file, python=None), find([*map(Path, file.workload_paths)]))
+    lacking = wanting(replace(file, python=None), own_code(file)[0])
     lacking += [] if file.python is None or shutil.which(file.python) else [f"the interpreter {file.python}"]
     lacking += [f"its locks of {name} (this checkout has others)" for name in recorded(file)[1]]
     if (revision() or None) != file.revision:
@@ -75,9 +72,7 @@ def ready(fields: dict[str, Any]) -> dict[str, Any]:
 
 def run_here(file: PlanFile) -> Run:
     """Returns the run of a plan that was made on another machine, with this machine's engine and locks."""
-    paths = tuple(map(Path, file.workload_paths))
-    add_stacks(map(Path, file.stack_paths))
-    return run_of(file, recorded(file)[0], find(paths), paths, file.engine, file.python)
+    return run_of(file, recorded(file)[0], *own_code(file), file.engine, file.python)
 
 
 def measure(fields: dict[str, Any], shard: Shard, force: bool) -> tuple[bytes, list[str]]:

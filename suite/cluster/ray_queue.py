@@ -30,9 +30,9 @@ from suite.plan import layout
 from suite.plan.durations import plan_seconds
 from suite.plan.shards import Shard, share, units
 from suite.results.outcomes import INTERRUPTED
+from suite.run.start.reopen import own_code
 from suite.sets.result_set import ResultSet
-from suite.stacks.catalog import add as add_stacks
-from suite.workloads.catalog import Workload, find
+from suite.workloads.catalog import Workload
 
 DEVICES = {"cuda": "GPU", "tpu": "TPU"}  # Ray's resource, by target
 LOST_MAX = 3  # a comparison that failed on so many machines is given up
@@ -58,8 +58,7 @@ class Queue:
     @classmethod
     def of(cls, folder: Path, force: bool) -> Queue:
         store = ResultSet.open(folder)
-        add_stacks(map(Path, store.plan_file.stack_paths))
-        return cls(store, find([*map(Path, store.plan_file.workload_paths)]), force)
+        return cls(store, own_code(store.plan_file)[0], force)
 
     @property
     def needs(self) -> dict[str, float]:

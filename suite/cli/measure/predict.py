@@ -31,13 +31,12 @@ from suite.results.outcomes import FAILED, INTERRUPTED
 from suite.run.predictions import ENVIRONMENT, Compiler, judged
 from suite.run.runner import Runner
 from suite.run.session import Session
+from suite.run.start.reopen import own_code
 from suite.sets.archive.naming import named
 from suite.sets.files import sole
 from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import STACKS
-from suite.stacks.catalog import add as add_stacks
 from suite.units import SECONDS, quantity, seconds
-from suite.workloads.catalog import find
 
 # The time limit of a compilation, and of a process that captures a program. Many minutes for 8 billion parameters.
 TIMEOUT_SECONDS = 3600.0
@@ -161,8 +160,7 @@ def add_to_set(options: PredictOptions, name: str, models: tuple[Device, ...]) -
     captured = [row for row in store.read()[0] if row["purpose"] == Purpose.IR]
     if not any(row["outcome"] == Outcome.OK for row in captured):
         raise without_programs(store.folder)
-    add_stacks(map(Path, file.stack_paths))
-    workloads = find(tuple(map(Path, file.workload_paths)))
+    workloads, _ = own_code(file)
     ids = {row["case_id"] for row in captured}
     with_program = tuple(planned for planned in file.plan.cases if planned.case.case_id in ids)
     known = {planned.case.case_id for planned in file.plan.predictions}

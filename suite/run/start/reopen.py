@@ -13,7 +13,7 @@ from suite.run.start.run import Run, needed
 from suite.sets.plan import PlanFile
 from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import add as add_stacks
-from suite.workloads.catalog import find
+from suite.workloads.catalog import Workload, find
 
 
 def reopen(path: Path, *, trust: bool = False) -> tuple[ResultSet, Run]:
@@ -33,11 +33,10 @@ def reopen(path: Path, *, trust: bool = False) -> tuple[ResultSet, Run]:
             )
         if flags(name, file.target) != dict(file.flags.get(name, {})):
             raise UserError(f"{path} was begun with other flags of variant '{name}'. Restore them, or begin a new run.")
-    paths = tuple(map(Path, file.workload_paths))
-    add_stacks(map(Path, file.stack_paths))
+    workloads, paths = own_code(file)
     return store, Run(
         plan=file.plan,
-        workloads=find(paths),
+        workloads=workloads,
         workload_paths=paths,
         locks=locks,
         engine=engines.choose(file.engine, needed(file.plan), locks, file.python, build=not file.scheduler),
@@ -65,6 +64,14 @@ def check_origin(store: ResultSet, *, trust: bool) -> None:
         changes = facts.changed(store.machine)
         which = f" ({', '.join(changes)} differ)" if changes else ""
         raise UserError(f"{path} was begun on another machine{which}; results of two machines are never paired.")
+
+
+def own_code(file: PlanFile) -> tuple[dict[str, Workload], tuple[Path, ...]]:
+    """Adds the user's own stacks with which a plan was begun. Returns all workloads, and the places of the user's
+    own."""
+    add_stacks(map(Path, file.stack_paths))
+    paths = tuple(map(Path, file.workload_paths))
+    return find(paths), paths
 
 
 def recorded(file: PlanFile) -> tuple[Locks, list[str]]:
