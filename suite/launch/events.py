@@ -61,7 +61,7 @@ class _Event(Struct, tag_field="event", tag=lambda name: name.strip("_").lower()
 
 
 class _Phase(_Event):
-    phase: Annotated[str, Meta(pattern=rf"^({'|'.join(PHASES)})$")]
+    phase: Annotated[str, Meta(pattern=rf"\A({'|'.join(PHASES)})\Z")]
 
 
 class _Facts(_Event):
@@ -73,10 +73,10 @@ Seconds = list[Annotated[float, Meta(ge=0, le=sys.float_info.max)]]
 
 class _Samples(_Event):
     clock: str
-    synced_seconds: Seconds = []
-    dispatch_seconds: Seconds = []
-    pipelined_seconds: Seconds = []
-    fetch_seconds: Seconds = []
+    synced_seconds: Seconds | None = None
+    dispatch_seconds: Seconds | None = None
+    pipelined_seconds: Seconds | None = None
+    fetch_seconds: Seconds | None = None
     others: Annotated[float, Meta(ge=0)] | None = None
     round: Annotated[int, Meta(ge=0, le=ROUNDS_MAX)] = 0  # 0: taken alone
     leading: Annotated[int, Meta(ge=0)] = 0  # so many of them lead into the turn
@@ -84,8 +84,8 @@ class _Samples(_Event):
     def __post_init__(self) -> None:
         if self.clock not in CLOCKS:
             raise ValueError(f"unknown clock {self.clock[:60]!r}")
-        counts = {len(getattr(self, column)) for column in CLOCKS[self.clock]}
-        if len(counts) > 1 or self.leading > max(counts):
+        columns = [getattr(self, column) for column in CLOCKS[self.clock]]
+        if None in columns or len({*map(len, columns)}) > 1 or self.leading > len(columns[0]):
             raise ValueError(f"the {self.clock} clock's columns have unequal numbers of samples, or too few")
 
 

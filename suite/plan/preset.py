@@ -94,7 +94,7 @@ def load(name: str) -> Preset:
         ]
     if "protocol" in fields:
         fields["protocol"] = fields_of(Protocol, fields["protocol"], f"{path}, [protocol]")
-    if "limits" in fields:
+    if isinstance(fields.get("limits"), list):
         fields["limits"] = [limit(entry, path) for entry in fields["limits"]]
     loaded: Preset = json_file.typed(
         Preset, {"title": path.stem} | fields | {"name": path.stem, "path": path}, str(path)

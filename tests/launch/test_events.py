@@ -110,6 +110,8 @@ def test_events_with_arbitrary_data_never_raise(found: list[Any]) -> None:
             b'{"v": 1, "seq": 1, "event": "samples", "clock": "synced", "synced_seconds": [1],"dispatch_seconds": []}',
             "unequal number",
         ),
+        (b'{"v": 1, "seq": 1, "event": "samples", "clock": "fetch"}', "too few"),
+        (b'{"v": 1, "seq": 1, "event": "phase", "phase": "first\\n"}', "$.phase"),
         (b'{"v": 1, "seq": 1, "event": "flag", "flag": "red"}', "'red'"),
         (b"[" * 100_000, "not JSON"),
     ],

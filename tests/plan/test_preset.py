@@ -37,6 +37,7 @@ def test_the_published_sizes_are_called_full() -> None:
         ("size = ", "isn't valid TOML"),
         ('size = "tiny"', "needs the keys 'size' and 'questions'"),
         ('sise = "tiny"\nquestions = []', "has no key 'sise'. Did you mean 'size'?"),
+        ("size = 'tiny'\nlimit_memory = 3\nquestions = []", "`$.limits`"),
         ("size = 3\nquestions = []", "`$.size`"),
         ('size = "tiny"\nquestions = ["gemm"]', "`$.questions[0]`"),
         ('size = "tiny"\nquestions = [{ workload = "gemm", pass = "back" }]', "no pass 'back'"),

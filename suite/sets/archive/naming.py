@@ -89,13 +89,6 @@ def only(beginning: str, names: Mapping[str, tuple[str, ...]]) -> str | None:
     matching = {key: names_ for key, names_ in names.items() if any(name.startswith(beginning) for name in names_)}
     if len({names_[-1] for names_ in matching.values()}) > 1:
         lines = [f"  {' = '.join(dict.fromkeys((key, *names_)))}" for key, names_ in matching.items()]
-        raise UserError(
-            "\n".join(
-                [
-                    f"{len(lines)} sets have a name that begins with {beginning!r}:",
-                    *lines,
-                    "Give more of the name, or all of it.",
-                ]
-            )
-        )
+        head = f"{len(lines)} sets have a name that begins with {beginning!r}:"
+        raise UserError("\n".join([head, *lines, "Give more of the name, or all of it."]))
     return next(iter(matching), None)
