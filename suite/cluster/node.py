@@ -86,7 +86,7 @@ def measure(fields: dict[str, Any], shard: Shard, force: bool) -> tuple[bytes, l
         ]
     part = share(run.plan, shard)
     run = replace(run, plan=replace(part, set_id=f"{file.plan.set_id}-{shard.index}of{shard.of}"))
-    with noise.alone(len(facts.usable_cores()), force) as disturbances, tempfile.TemporaryDirectory() as scratch:
+    with noise.alone(force=force) as disturbances, tempfile.TemporaryDirectory() as scratch:
         listener.notes += disturbances
         store = ResultSet.create(Path(scratch) / run.plan.set_id, describe(run, shlex.split(file.command)[1:]))
         store.machine = facts.machine()

@@ -86,7 +86,7 @@ def compare(before: NoiseReading, after: NoiseReading, protocol: Protocol) -> di
 
 
 @contextmanager
-def alone(cores: int, force: bool = False) -> Iterator[list[str]]:
+def alone(*, force: bool = False, cores: int | None = None) -> Iterator[list[str]]:
     """Holds this user's lock, so that the user has only one run at a time on this machine. Yields warnings about what
     disturbs the run: a high load shows runs of other users too.
 
@@ -94,7 +94,7 @@ def alone(cores: int, force: bool = False) -> Iterator[list[str]]:
     too is only a warning.
     """
     warnings = []
-    load = os.getloadavg()[0]
+    load, cores = os.getloadavg()[0], cores or len(facts.usable_cores())
     if load > LOAD_MAX * cores:
         warnings.append(f"This machine is busy: a load of {load:.1f} on {cores} cores. Its figures will be noisy.")
     with ExitStack() as stack:

@@ -60,23 +60,23 @@ def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_second_run_on_this_machine_is_refused(mark: Path) -> None:
-    with noise.alone(2) as first:
+    with noise.alone(cores=2) as first:
         assert first == []
-        with pytest.raises(UserError, match=rf"\(process {os.getpid()}\).*--force"), noise.alone(2):
+        with pytest.raises(UserError, match=rf"\(process {os.getpid()}\).*--force"), noise.alone(cores=2):
             pass
-        with noise.alone(2, force=True) as beside:
+        with noise.alone(force=True, cores=2) as beside:
             assert beside == [f"Another run is going on here (process {os.getpid()}): each disturbs the other."]
-    with noise.alone(2) as again:
+    with noise.alone(cores=2) as again:
         assert again == []
 
 
 def test_a_busy_machine_is_noticed(mark: Path) -> None:
-    with noise.alone(1) as found:
+    with noise.alone(cores=1) as found:
         assert found == ["This machine is busy: a load of 0.9 on 1 cores. Its figures will be noisy."]
 
 
 def test_the_mark_is_the_user_s_own_and_gone_afterwards(mark: Path) -> None:
-    with noise.alone(2):
+    with noise.alone(cores=2):
         assert mark.read_text(encoding="ascii") == str(os.getpid())
         assert mark.parent.stat().st_mode & 0o777 == 0o700 and mark.stat().st_mode & 0o777 == 0o600
     assert list(mark.parent.iterdir()) == []
@@ -93,7 +93,7 @@ def test_what_somebody_else_has_laid_in_its_place_is_refused(laid: str, mark: Pa
     else:
         mark.parent.mkdir()
         mark.parent.chmod(0o777)
-    with pytest.raises(UserError, match="isn't a folder in which you alone can write"), noise.alone(2):
+    with pytest.raises(UserError, match="isn't a folder in which you alone can write"), noise.alone(cores=2):
         pass
     assert list(elsewhere.iterdir()) == []
 
@@ -102,6 +102,6 @@ def test_a_link_at_the_mark_leads_nowhere(mark: Path, tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("precious")
     noise.user_folder()
     mark.symlink_to(tmp_path / "precious")
-    with pytest.raises(OSError, match="symbolic links"), noise.alone(2):
+    with pytest.raises(OSError, match="symbolic links"), noise.alone(cores=2):
         pass
     assert (tmp_path / "precious").read_text() == "precious"

@@ -132,7 +132,7 @@ def predict(*workloads: str, options: PredictOptions = PredictOptions()) -> int:
         facts.refuse_platform()
         # Beside another run it would be refused: not only after gigabytes were installed. Made now, so that a failure
         # isn't found after hours of captures.
-        with noise.alone(len(facts.usable_cores()), options.force):
+        with noise.alone(force=options.force):
             venv.ensure(ENVIRONMENT, ENVIRONMENT)
     return run.measure(options)
 
@@ -169,13 +169,17 @@ def add_to_set(options: PredictOptions, name: str, models: tuple[Device, ...]) -
     plan = replace(file.plan, predictions=(*file.plan.predictions, *new))
     planned_before = {attempt.key for attempt in file.attempts}
     attempts = [attempt for attempt in layout.outside(plan, Purpose.PREDICT) if attempt.key not in planned_before]
-    cores = facts.usable_cores()
-    with noise.alone(len(cores), options.force), sole(store.folder):
+    with noise.alone(force=options.force), sole(store.folder):
         venv.ensure(ENVIRONMENT, ENVIRONMENT)
         store.settle(replace(file, plan=plan, attempts=(*file.attempts, *attempts)))
         shown = listener()
         runner = Runner(
-            replace(plan, protocol=protocol_of(options)), store, workloads, unneeded, facts.machine_id(), list(cores)
+            replace(plan, protocol=protocol_of(options)),
+            store,
+            workloads,
+            unneeded,
+            facts.machine_id(),
+            facts.usable_cores(),
         )
         for row in captured:
             runner.remember(row)

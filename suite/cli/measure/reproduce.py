@@ -15,7 +15,7 @@ from suite.cli.values import Engine, Force, Json, Origin, ResultsFolder, absolut
 from suite.environments import say
 from suite.environments.locks import all_locks
 from suite.errors import COMMAND, UserError
-from suite.machine import facts, noise
+from suite.machine import noise
 from suite.results import load
 from suite.results.outcomes import INTERRUPTED
 from suite.results.reproduction import Claim, ClaimResult, Reproduction, reproduction
@@ -105,7 +105,7 @@ def run(
     borrowed = [name for name in planned.locks.chosen if planned.locks.of(name) not in all_locks(name, planned.target)]
     if borrowed:
         say(f"Using the set's own locks for {', '.join(sorted(borrowed))}.")
-    with noise.alone(len(facts.usable_cores()), force) as disturbances:
+    with noise.alone(force=force) as disturbances:
         new = create(planned, None, ["reproduce", *source], folder, store.plan_file.options)
         # With --json, standard output has only the JSON: the new set's tables go to standard error, like the progress.
         with redirect_stdout(sys.stderr if quiet else sys.stdout):

@@ -85,7 +85,7 @@ def complete(options: RunOptions, name: str, again: frozenset[str]) -> int:
     store, planned = reopen(named(name, Path(options.results)), trust=options.trust)
     if planned.scheduler:
         return elsewhere(store, again, options)
-    with noise.alone(len(facts.usable_cores()), options.force) as disturbances:
+    with noise.alone(force=options.force) as disturbances:
         return carry_out(store, planned, again, disturbances, options.json)
 
 
@@ -94,7 +94,7 @@ def measure(options: MeasuringOptions) -> int:
     if options.dry_run or options.prepared.get("scheduler"):
         return begin(options, [])
     # Before environments are made, which takes minutes: another run may be going on.
-    with noise.alone(len(facts.usable_cores()), options.force) as disturbances:
+    with noise.alone(force=options.force) as disturbances:
         return begin(options, disturbances)
 
 
