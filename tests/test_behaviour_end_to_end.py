@@ -9,7 +9,7 @@ import pytest
 
 from suite import results
 from suite.case import Outcome
-from suite.results.questions.behaviour import ProbeAnswer, behaviours
+from suite.results.questions.behaviour import Observation, observations
 from suite.sets.rows import accepted
 from suite.stacks.catalog import STACKS
 from suite.workloads.catalog import find
@@ -46,15 +46,10 @@ KNOWN_OTHERWISE: dict[Cell, str] = {
 
 
 @cache
-def cells_of(*folders: Path) -> dict[Cell, ProbeAnswer]:
+def cells_of(*folders: Path) -> dict[Cell, Observation]:
     """Every cell, by (probe, aspect, stack)."""
     rows = [row for folder in folders for row in accepted(results.load(folder).rows)]
-    return {
-        (probe.head.text("workload"), aspect.name, stack): answer
-        for probe in behaviours(rows)
-        for aspect in probe.aspects
-        for stack, answer in aspect.answers.items()
-    }
+    return {(cell.row.text("workload"), cell.aspect, cell.stack): cell for cell in observations(rows)}
 
 
 @pytest.fixture(
@@ -69,7 +64,7 @@ def asked(request: pytest.FixtureRequest) -> tuple[dict[str, Asked], set[str]]:
 
 
 @pytest.fixture
-def cells(asked: tuple[dict[str, Asked], set[str]], runs: Lanes) -> dict[Cell, ProbeAnswer]:
+def cells(asked: tuple[dict[str, Asked], set[str]], runs: Lanes) -> dict[Cell, Observation]:
     return cells_of(*(runs[name].folder for name in asked[0]))
 
 
@@ -82,7 +77,7 @@ def test_every_process_ends_as_a_result(asked: tuple[dict[str, Asked], set[str]]
         assert not bad
 
 
-def test_no_cell_is_empty(asked: tuple[dict[str, Asked], set[str]], cells: dict[Cell, ProbeAnswer]) -> None:
+def test_no_cell_is_empty(asked: tuple[dict[str, Asked], set[str]], cells: dict[Cell, Observation]) -> None:
     wanted = {
         (probe, aspect, stack)
         for probe, workload in PROBES.items()
@@ -94,20 +89,20 @@ def test_no_cell_is_empty(asked: tuple[dict[str, Asked], set[str]], cells: dict[
     assert {cell for cell, answer in cells.items() if answer.class_ in ("error", "crashed", "")} == set()
 
 
-def test_every_class_is_one_that_the_spec_explains(cells: dict[Cell, ProbeAnswer]) -> None:
+def test_every_class_is_one_that_the_spec_explains(cells: dict[Cell, Observation]) -> None:
     for (probe, aspect, stack), answer in cells.items():
         explained = {*PROBES[probe].spec.CLASSES, "unsupported"}
         told = answer.class_.startswith("raises: ") or (aspect == "digest" and len(answer.class_) == 12)
         assert answer.class_ in explained or told, (probe, aspect, stack, answer)
 
 
-def test_each_answer_quotes_the_code_that_ran(cells: dict[Cell, ProbeAnswer]) -> None:
+def test_each_answer_quotes_the_code_that_ran(cells: dict[Cell, Observation]) -> None:
     silent = {cell for cell, answer in cells.items() if answer.class_ != "unsupported" and "def " not in answer.code}
     assert silent == set()
 
 
 def test_what_frameworks_document_is_what_they_do(
-    asked: tuple[dict[str, Asked], set[str]], cells: dict[Cell, ProbeAnswer]
+    asked: tuple[dict[str, Asked], set[str]], cells: dict[Cell, Observation]
 ) -> None:
     otherwise = {cell: answer.class_ for cell, answer in cells.items() if answer.is_otherwise}
     assert otherwise == {cell: class_ for cell, class_ in KNOWN_OTHERWISE.items() if cell[2] in asked[1]}

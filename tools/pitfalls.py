@@ -13,13 +13,13 @@ from pathlib import Path
 from statistics import median
 
 from suite import units
+from suite.answers.behaviour import in_words
 from suite.cli.app import run_tool
 from suite.cli.values import LATEST
 from suite.errors import COMMAND, UserError
 from suite.report.formats.render import environment, write
-from suite.report.sections.questions.behaviour import in_words
 from suite.results import Results, load
-from suite.results.questions.behaviour import ProbeAnswer
+from suite.results.questions.behaviour import Observation, observations
 from suite.sets.archive.naming import named
 from suite.stacks.catalog import STACKS
 from tools.primer import TITLES, ExampleTime, Published, example_times, published
@@ -55,22 +55,18 @@ class Observations:
         """Returns the data from a set of probes and a set of the primer's examples. Raises UserError for a set without
         probes."""
         analysis = observed.analysis()
-        if not analysis.behaviour:
+        cells = observations(analysis.counted)
+        if not cells:
             raise UserError(f"{observed.path} has no probes: `{COMMAND} run --preset=behaviour` makes such a set.")
         versions: dict[str, set[str]] = {}
         for row in analysis.rows:
             for name, number in row.mapping("versions").items():
                 versions.setdefault(name, set()).add(number)
-        places = [(probe.head.text("workload"), aspect) for probe in analysis.behaviour for aspect in probe.aspects]
         return cls(
             machine=observed.described_machine,
             versions={name: " and ".join(sorted(versions[name])) for name in PACKAGES if name in versions},
-            titles={(probe, aspect.name): aspect.title for probe, aspect in places},
-            cells={
-                (probe, aspect.name, stack): cell_of(answer)
-                for probe, aspect in places
-                for stack, answer in sorted(aspect.answers.items())
-            },
+            titles={(cell.row.text("workload"), cell.aspect): cell.aspect_title for cell in cells},
+            cells={(cell.row.text("workload"), cell.aspect, cell.stack): cell_of(cell) for cell in cells},
             timed=example_times(timed),
         )
 
@@ -159,11 +155,11 @@ FIGURES = (
 )
 
 
-def cell_of(answer: ProbeAnswer) -> Observed:
-    """Returns an answer as a cell of the lesson: its class, and the median of each of `FIGURES`."""
+def cell_of(observed: Observation) -> Observed:
+    """Returns an observation as a cell of the lesson: its class, and the median of each of `FIGURES`."""
     return Observed(
-        answer.class_,
-        {figure.name: (figure.unit, median(figure.values)) for figure in answer.figures if figure.name in FIGURES},
+        observed.class_,
+        {name: (unit, median(values)) for name, (unit, values) in observed.figures.items() if name in FIGURES},
     )
 
 

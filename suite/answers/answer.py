@@ -13,18 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from suite.case import Outcome, Purpose
+
 if TYPE_CHECKING:
+    from suite.results.analysis import Analysis
     from suite.results.frame import Frame
 
 Function = Callable[["Frame"], "Answer | None"]
+Names = Callable[["Analysis"], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
 class Answer:
     """What was found. The columns of `table` are those of suite/answers/columns.py; a column without any value isn't
     shown. `figures` are drawn above it, and the `charts` each above its part; a chart is the same over every baseline.
-    `also` are sentences below. `by_question` has the sentence on each question
-    that the page begins with."""
+    `also` are sentences below. `by_question` has the sentence on each question that the page begins with, `lines` what
+    CSV has."""
 
     sentence: str
     table: pl.DataFrame
@@ -33,13 +37,15 @@ class Answer:
     also: Sequence[str] = ()
     on_console: bool = True
     by_question: Mapping[str, str] = field(default_factory=dict)
+    lines: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True)
 class Asked:
     """An answer's function with its words: the entry in the page's navigation, a longer heading, the field in JSON, the
     words of the glossary that it uses. A table is divided into `parts` by a column; with `across`, that column's values
-    stand side by side. A set of processes of this `purpose` alone has the `topic` in its title. One `over_baselines` is
+    stand side by side, each cell with the columns `cell`. `names` has the questions' names, if `question_names` doesn't
+    choose them. A set of processes of this `purpose` alone has the `topic` in its title. One `over_baselines` is
     given over each baseline that a reader can choose. A condensed page leaves out the table of one that `grows`."""
 
     function: Function
@@ -49,6 +55,8 @@ class Asked:
     terms: tuple[str, ...]
     parts: str
     across: str
+    cell: tuple[str, ...]
+    names: Names | None
     in_markdown: bool
     on_console: bool
     topic: str
@@ -72,6 +80,8 @@ def answer(
     terms: tuple[str, ...] = (),
     parts: str = "",
     across: str = "",
+    cell: tuple[str, ...] = (),
+    names: Names | None = None,
     in_markdown: bool = True,
     on_console: bool = True,
     topic: str = "",
@@ -91,6 +101,8 @@ def answer(
             terms,
             parts,
             across,
+            cell,
+            names,
             in_markdown,
             on_console,
             topic,
@@ -101,3 +113,11 @@ def answer(
         return function
 
     return register
+
+
+def in_csv(table: pl.DataFrame, purpose: Purpose) -> list[dict[str, Any]]:
+    """Returns the lines in CSV of untimed processes, one of a table's lines each."""
+    return [
+        {"purpose": purpose, "ok": int(row["outcome"] == Outcome.OK), "planned": 1} | row
+        for row in table.iter_rows(named=True)
+    ]

@@ -18,16 +18,17 @@ UnitOf = Callable[[Iterable[float | None]], Unit]
 
 @dataclass(frozen=True)
 class Column:
-    """A column's title with its small print. Numbers have a `unit`, the same for all columns `with_` the same word in a
-    table, or a way to `write` them."""
+    """A column's title with its small print; one without a title is for programs alone. Numbers have a `unit`, the same
+    for all columns `with_` the same word in a table, or a way to `write` them."""
 
     title: str
     note: str = ""
     unit: UnitOf | None = None
     with_: str = ""
     write: Callable[[Any], str] | None = None
-    tags: str = ""  # its values are shown as tags: verdicts, or outcomes
+    tags: str = ""  # its values are shown as tags: verdicts, outcomes, classes, warnings; or as code or a link
     words: str = "{}"  # how a value reads without its column's head
+    behind: bool = False  # where stacks stand side by side, a click on their cell opens it
 
     @property
     def is_number(self) -> bool:
@@ -56,7 +57,7 @@ COLUMNS = {
     "stack": Column("Stack"),
     "ended": Column("Ended"),
     "outcome": Column("Result", tags="outcome"),
-    "reason": Column("Reason"),
+    "reason": Column("Reason", behind=True),
     "verdict": Column("Verdict", tags="verdict"),
     "speedup": Column("Speedup", write=units.ratio),
     # One step
@@ -123,4 +124,20 @@ COLUMNS = {
     "unknown_seconds": seconds("Of no known operation", with_="step"),
     "peak_bytes": size("Peak memory"),
     "ended_bytes": Column("Ended", unit=units.byte_unit, words="{} ended"),
+    # Probes
+    "aspect_title": Column("Aspect"),
+    "class": Column("Class", tags="class"),
+    "figure": Column("Figure"),
+    "alone": Column("Alone"),
+    "differs": Column("Differs", tags="warning"),
+    "words": Column("In the framework's words", behind=True),
+    "documented": Column("Documented", behind=True),
+    "documented_page": Column("Documented at", tags="link", behind=True),
+    "primer": Column("The primer", behind=True),
+    "primer_page": Column("The primer at", tags="link", behind=True),
+    "figures": Column("Figures", behind=True),
+    "in_words": Column("Median and range"),
+    "unit": Column(""),
+    "values": Column(""),
+    "code": Column("Code", tags="code", behind=True),
 }

@@ -16,16 +16,20 @@ from suite.units import UNKNOWN, Unit
 ENDS = ("_low", "_high")
 MOST = 3  # entries of a table inside a cell, where it is written as text
 PLAIN = {"unsupported", "not run", "not planned"}  # outcomes that are no failure
+ENDINGS = {"error", "crashed", "timeout"}  # in place of the class that a probe was to observe
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One value in words; `raw` is what a table is sorted by, `tag` the class of a tag, `nested` a table inside."""
+    """One value in words, with the `small` print below; `raw` is what a table is sorted by, `tag` the class of a tag,
+    `nested` a table inside, `behind` what a click opens: (title, value)."""
 
     text: str
     raw: str = ""
     tag: str = ""
     nested: Part | None = None
+    small: str = ""
+    behind: Sequence[tuple[str, Cell]] = ()
 
 
 @dataclass(frozen=True)
@@ -45,23 +49,26 @@ class Part:
     title: str
     heads: Sequence[Head]
     lines: Sequence[Sequence[Cell]]
+    is_beside: bool = False  # stacks stand side by side
 
 
-def parts(table: pl.DataFrame, by: str = "", across: str = "") -> list[Part]:
+def parts(table: pl.DataFrame, by: str = "", across: str = "", shown: Sequence[str] = ()) -> list[Part]:
     """Returns the table as it is shown: one part for each value of the column `by`. The values of `across` stand side
-    by side, each with its first other column."""
+    by side, each with the columns `shown`, else with all."""
     if table.is_empty():
         return []
-    if across:
-        return [pivoted(table, across)]
-    if not by:
-        return [part("", table)]
-    return [part(str(key), group.drop(by)) for (key,), group in table.group_by(by, maintain_order=True)]
+    groups = [(str(key), group.drop(by)) for (key,), group in table.group_by(by, maintain_order=True)] if by else []
+    return [
+        pivoted(title, group, across, shown) if across else part(title, group)
+        for title, group in groups or [("", table)]
+    ]
 
 
 def part(title: str, table: pl.DataFrame) -> Part:
     """Returns one part. A unit stands in a column's head if one question asks for all of it, else in each cell."""
-    names = [name for name in table.columns if not name.endswith(ENDS) and not is_empty(table[name])]
+    names = [
+        name for name in table.columns if not name.endswith(ENDS) and COLUMNS[name].title and not is_empty(table[name])
+    ]
     questions = table["question"].to_list() if "question" in table.columns else [""] * table.height
     is_one = len(set(questions)) < 2
     chosen = [
@@ -135,28 +142,36 @@ def tag(kind: str, word: str) -> str:
     """Returns the class of a tag."""
     if kind == "verdict":
         return word if word in ("faster", "slower") else "even"
-    return ("ok" if word == "ok" else "plain" if word in PLAIN else "bad") if kind else ""
+    if kind == "class":
+        return "bad" if word in ENDINGS else "warn" if word.startswith("raises") else "plain"
+    if kind == "warning":
+        return "warn" if word else ""
+    return ("ok" if word == "ok" else "plain" if word in PLAIN else "bad") if kind == "outcome" else kind
 
 
-def pivoted(table: pl.DataFrame, across: str) -> Part:
-    """Returns questions down and the values of a column across, each with its own unit."""
-    first, value = (name for name in table.columns[:3] if name != across)
-    small = table.columns[3:]
+def pivoted(title: str, table: pl.DataFrame, across: str, shown: Sequence[str]) -> Part:
+    """Returns the first column's values down and those of a column across, each with its own unit."""
+    first = next(name for name in table.columns if name != across)
+    shown = shown or [name for name in table.columns if name not in (first, across)]
+    is_number = COLUMNS[shown[0]].is_number
     columns = table[across].unique(maintain_order=True).to_list()
-    heads = [Head(COLUMNS[first].title, "", is_number=False), *(Head(name, "", is_number=True) for name in columns)]
+    heads = [Head(COLUMNS[first].title, "", is_number=False), *(Head(name, "", is_number) for name in columns)]
     lines = []
     for (key,), group in table.group_by(first, maintain_order=True):
         by = {row[across]: row for row in group.iter_rows(named=True)}
-        lines.append([Cell(str(key)), *(joined(by.get(name), value, small) for name in columns)])
-    return Part("", heads, lines)
+        lines.append([Cell(str(key)), *(joined(by.get(name), shown) for name in columns)])
+    return Part(title, heads, lines, is_beside=True)
 
 
-def joined(row: dict[str, Any] | None, value: str, small: Sequence[str]) -> Cell:
-    """Returns a cell of several columns, the numbers with their own units."""
+def joined(row: dict[str, Any] | None, shown: Sequence[str]) -> Cell:
+    """Returns a cell of the columns `shown`, the numbers with their own units; behind it are those for a click."""
     if row is None:
         return Cell("not asked")
-    texts = [in_words(COLUMNS[name], row[name]) for name in (value, *small)]
-    return Cell(", ".join(filter(None, texts)) or "peak unknown", raw(row[value]))
+    texts = [text for name in shown if (text := in_words(COLUMNS[name], row[name]))] or ["peak unknown"]
+    known = [(COLUMNS[name], value) for name, value in row.items() if name in COLUMNS and value not in (None, "", [])]
+    tags = [found for name in shown if (found := tag(COLUMNS[name].tags, row[name] or ""))]
+    behind = [(column.title, cell(column, value, None, bare=False)) for column, value in known if column.behind]
+    return Cell(texts[0], raw(row[shown[0]]), tags[-1] if tags else "", small=", ".join(texts[1:]), behind=behind)
 
 
 def in_words(column: Column, value: Any) -> str:
@@ -170,7 +185,7 @@ def in_words(column: Column, value: Any) -> str:
 def rows_of(part: Part) -> Iterator[list[str]]:
     """Yields the lines as text."""
     for line in part.lines:
-        yield [cell.text for cell in line]
+        yield [", ".join(filter(None, (cell.text, cell.small))) for cell in line]
 
 
 def titles(heads: Iterable[Head]) -> list[str]:

@@ -13,7 +13,6 @@ from suite.protocol import Protocol
 from suite.results.baselines import over_stand_in, sharing_doubt, stand_in
 from suite.results.names import question_names
 from suite.results.outcomes import Cell, cell, flag_counts
-from suite.results.questions.behaviour import Behaviour, behaviours
 from suite.results.questions.capacity import MemoryQuestion, memory_questions
 from suite.results.questions.grouping import by_comparison, grouped
 from suite.results.questions.predictions import PredictedDevice, predicted_devices
@@ -103,10 +102,6 @@ class Analysis:
     @cached_property
     def programs(self) -> tuple[ProgramQuestion, ...]:
         return program_questions(self.counted)
-
-    @cached_property
-    def behaviour(self) -> tuple[Behaviour, ...]:
-        return behaviours(self.counted)
 
     @cached_property
     def predicted(self) -> tuple[PredictedDevice, ...]:

@@ -15,7 +15,7 @@ from statistics import fmean, median
 from suite.case import Outcome
 from suite.protocol import Protocol
 from suite.results.outcomes import gravest
-from suite.results.questions.behaviour import CellKey, ClassComparison, behaviours, between, classes
+from suite.results.questions.behaviour import CellKey, ClassComparison, between, classes, observations
 from suite.results.questions.grouping import grouped
 from suite.results.speedup.family import Pool, Sample, cut, simultaneous
 from suite.results.speedup.pairing import all_seconds
@@ -57,7 +57,7 @@ class Times:
         pairing = Pairing.of(counted, protocol)
         flops_per_second = [reading["flops_per_second"] for reading in ceilings if reading.get("flops_per_second")]
         floors = {twin.comparison_id: twin.ratio for twin in pairing.twins()}
-        observed = classes(behaviours(judged(rows)))
+        observed = classes(observations(judged(rows)))
         return cls(name, pairing, counted, floors, next(iter(flops_per_second), None), observed)
 
     def logs(self, row: Row) -> list[float]:

@@ -10,7 +10,8 @@ import pytest
 
 from suite import results
 from suite.case import Purpose
-from suite.results.questions.behaviour import behaviours, between, classes
+from suite.results.questions.behaviour import between, classes, observations
+from suite.results.questions.grouping import grouped
 from tests.pipeline import Heard, make_plan, make_session, run_scenes
 
 
@@ -65,9 +66,9 @@ def test_a_resumed_set_asks_only_what_is_missing(tmp_path: Path) -> None:
     rows = make_session(tmp_path / "set", plan, again).run()
     assert len(again.rows) == 1 and {row["outcome"] for row in rows} == {"ok"}
     assert {row["purpose"] for row in rows} == {Purpose.PROBE}
-    (calm, other) = sorted(behaviours(results.load(tmp_path / "set").rows), key=lambda each: each.name)
+    of_probe = grouped(observations(results.load(tmp_path / "set").rows), lambda each: each.probe)
+    calm, other = (of_probe[name] for name in sorted(of_probe))
     found = between(
-        classes([calm]),
-        {("prank-calm-forward-f32-cpu", *place[1:]): class_ for place, class_ in classes([other]).items()},
+        classes(calm), {("prank-calm-forward-f32-cpu", *place[1:]): class_ for place, class_ in classes(other).items()}
     )
     assert [(each.aspect, each.before, each.after) for each in found.moved] == [("double", "doubles", "doesn't")]

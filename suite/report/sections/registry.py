@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from suite.answers.behaviour import behaviour
 from suite.answers.break_even import break_even
 from suite.answers.compiled import compiled
 from suite.answers.equivalence import equivalence
@@ -13,7 +14,6 @@ from suite.answers.roofline import roofline
 from suite.answers.summary import summary
 from suite.answers.transfers import transfers
 from suite.report.sections.questions.asked import AskedSection
-from suite.report.sections.questions.behaviour import BehaviourSection
 from suite.report.sections.questions.capacity import MemorySection
 from suite.report.sections.questions.predicted import PredictedSection
 from suite.report.sections.questions.programs import ProgramsSection
@@ -46,7 +46,7 @@ SECTIONS: tuple[type[Section], ...] = (
     section_of(profiles),
     section_of(roofline),
     ProgramsSection,
-    BehaviourSection,
+    section_of(behaviour),
     OutcomesSection,
     section_of(equivalence),
     MethodSection,

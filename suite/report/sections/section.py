@@ -167,6 +167,8 @@ class AnswerSection(Section):
 
     @classmethod
     def names(cls, analysis: Analysis) -> Mapping[str, str]:
+        if cls.asked.names:
+            return cls.asked.names(analysis)
         heads = {row["comparison_id"]: row for row in analysis.counted if row["purpose"] == cls.asked.purpose}
         return question_names([*heads.values()])
 
@@ -194,7 +196,7 @@ class AnswerSection(Section):
 
     def parts_of(self, found: Answer) -> list[Part]:
         """The table of this answer over some baseline."""
-        return parts(found.table, self.asked.parts, self.asked.across)
+        return parts(found.table, self.asked.parts, self.asked.across, self.asked.cell)
 
     def answers(self) -> Sequence[AnswerLine]:
         return [
@@ -208,17 +210,21 @@ class AnswerSection(Section):
     def console(self) -> Sequence[Table]:
         return self.whole() if self.asked.on_console and self.found.on_console else ()
 
+    def lines(self) -> Iterable[Mapping[str, Value]]:
+        return self.found.lines
+
     def whole(self) -> list[Table]:
-        """The table of all questions at once."""
+        """The table of all questions at once; where stacks stand side by side, in its parts."""
+        shown = self.parts if self.asked.across else parts(self.found.table)
         return [
             Table(
-                self.heading,
+                f"{self.heading}: {part.title}" if part.title else self.heading,
                 titles(part.heads),
                 [*rows_of(part)],
                 titles(head for head in part.heads if head.is_number),
                 after=self.found.also,
             )
-            for part in parts(self.found.table, across=self.asked.across)
+            for part in shown
         ]
 
     def data(self) -> list[Any]:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from suite.case import Purpose
-from suite.results.questions.behaviour import ChangedClass, behaviours, between, by_variant, classes
+from suite.results.questions.behaviour import ChangedClass, between, by_variant, classes, observations
 from suite.sets.rows import Row
 from tests.results.rows import attempt_of, row_of, untimed_row
 
@@ -45,48 +45,40 @@ def rows() -> list[Row]:
 
 
 def test_every_planned_stack_has_a_class_in_every_cell() -> None:
-    (probe,) = behaviours(rows())
-    assert (probe.title, probe.stacks) == ("What is traced again", ("jax_jit", "numpy", "torch_xla"))
-    assert [aspect.title for aspect in probe.aspects] == ["nothing changes", "another length"]
-    cells = {
-        (aspect.name, stack): answer.class_ for aspect in probe.aspects for stack, answer in aspect.answers.items()
-    }
-    assert cells == {
-        ("same", "jax_jit"): "reuses",
-        ("same", "torch_xla"): "reuses",
-        ("same", "numpy"): "unsupported",
-        ("shape", "jax_jit"): "retraces",
-        ("shape", "torch_xla"): "crashed",
-        ("shape", "numpy"): "unsupported",
-    }
-    assert probe.without == {
-        "torch_xla": ("crashed", "killed by SIGSEGV"),
-        "numpy": ("unsupported", "it compiles nothing"),
+    seen = observations(rows())
+    assert {each.probe_title for each in seen} == {"What is traced again"}
+    assert [*dict.fromkeys(each.aspect_title for each in seen)] == ["nothing changes", "another length"]
+    assert {(each.aspect, each.stack): (each.class_, each.words) for each in seen} == {
+        ("same", "jax_jit"): ("reuses", ""),
+        ("same", "torch_xla"): ("reuses", ""),
+        ("same", "numpy"): ("unsupported", "it compiles nothing"),
+        ("shape", "jax_jit"): ("retraces", ""),
+        ("shape", "torch_xla"): ("crashed", "killed by SIGSEGV"),
+        ("shape", "numpy"): ("unsupported", "it compiles nothing"),
     }
 
 
-def test_a_cell_says_its_figures_and_where_it_is_not_as_documented() -> None:
-    (probe,) = behaviours(rows())
-    same, shape = (aspect.answers["jax_jit"] for aspect in probe.aspects)
-    assert same.figure("seconds") == (0.5,) and shape.figure("seconds") == ()
-    assert same.is_otherwise and not shape.is_otherwise and not same.differs_from_primer
+def test_a_cell_has_its_figures_and_where_it_is_not_as_documented() -> None:
+    same, shape = (each for each in observations(rows()) if each.stack == "jax_jit")
+    assert same.figures == {"seconds": ("s", (0.5,))} and shape.figures == {}
+    assert same.is_otherwise and not shape.is_otherwise and not same.primer.differs(same.class_)
 
 
 def test_a_class_that_changed_between_two_sets_is_named() -> None:
-    before = classes(behaviours(rows()))
+    before = classes(observations(rows()))
     now = rows()
     now[0] = probe_row("jax_jit", entry("same", "reuses"), entry("shape", "reuses"))
-    found = between(before, classes(behaviours(now)))
+    found = between(before, classes(observations(now)))
     assert found.common == 6
     assert found.moved == (ChangedClass("retrace-tiny-forward-f32-cpu", "shape", "jax_jit", "retraces", "reuses"),)
 
 
 def test_versions_of_a_stack_are_held_against_it() -> None:
     old = probe_row("jax_jit", entry("same", "retraces"), entry("shape", "retraces"), variant="0.10")
-    ((version, found),) = by_variant(classes(behaviours([*rows(), old]))).items()
+    ((version, found),) = by_variant(classes(observations([*rows(), old]))).items()
     assert (version, found.common) == ("0.10", 2)
     assert [(each.stack, each.before, each.after) for each in found.moved] == [("jax_jit", "reuses", "retraces")]
 
 
 def test_timed_rows_say_nothing_of_behaviour() -> None:
-    assert behaviours([row_of(attempt_of("jax_jit"))]) == ()
+    assert observations([row_of(attempt_of("jax_jit"))]) == ()

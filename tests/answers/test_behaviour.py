@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from suite import results
+from suite.answers.behaviour import chart
 from suite.case import Purpose
 from suite.cli.sets.compare import compare
 from suite.report.formats.export import export
 from suite.report.formats.render import page
-from suite.report.sections.questions.behaviour import chart
-from suite.results.questions.behaviour import Aspect, Figure, ProbeAnswer
+from suite.results.questions.behaviour import observations
 from suite.sets.rows import Row
 from suite.stacks.names import attempt_name
+from tests.answers.asking import answered
 from tests.results.questions.test_behaviour import entry, probe_row
 from tests.results.rows import attempt_of, make_set
 
@@ -41,7 +42,7 @@ def test_each_cell_opens_the_code_the_figures_and_what_is_documented(tmp_path: P
     html = page(probe_set(tmp_path / "set", rows))
     assert "<h2>Behaviour</h2>" in html
     assert "What is traced again" in html and "how the stacks behave" in html
-    assert "≠ reuses" in html  # documented otherwise
+    assert "≠ documented" in html
     assert "a &lt;word&gt;" in html and "<word>" not in html
     assert "2.00 ms (1.00 ms to 4.00 ms, 3 samples)" in html
     assert "def f(x): ..." in html and "https://example.org/docs" in html
@@ -50,19 +51,39 @@ def test_each_cell_opens_the_code_the_figures_and_what_is_documented(tmp_path: P
         assert f'popover id="{anchor.partition(chr(34))[0]}"' in html
 
 
-def test_tables_and_json_have_the_classes(tmp_path: Path, rows: list[Row]) -> None:
+def test_every_format_has_the_classes(tmp_path: Path, rows: list[Row]) -> None:
     found = export(probe_set(tmp_path / "set", rows))
-    assert "reuses (jax_jit); unsupported (numpy)" in found.written("md")
-    (probe,) = json.loads(found.written("json"))["behaviour"]
-    assert probe["aspects"][0]["stacks"][0] == {
-        "stack": "jax_jit",
-        "class": "reuses",
-        "words": "a <word>",
-        "documented": "retraces",
-        "primer": None,
-        "figures": {"seconds": {"unit": "s", "values": [0.002, 0.001, 0.004]}},
+    assert "| nothing changes | reuses, ≠ documented, 2.00 ms | unsupported |" in found.written("md")
+    cells = {(cell["aspect"], cell["stack"]): cell for cell in json.loads(found.written("json"))["behaviour"]}
+    assert {place: cell["class"] for place, cell in cells.items()} == {
+        ("same", "jax_jit"): "reuses",
+        ("same", "numpy"): "unsupported",
+        ("shape", "jax_jit"): "retraces",
+        ("shape", "numpy"): "unsupported",
     }
-    assert "nothing changes,jax_jit,probe,ok" in found.written("csv")
+    same = cells["same", "jax_jit"]
+    assert (same["words"], same["documented"], same["primer"]) == ("a <word>", "retraces", "")
+    (seconds,) = same["figures"]
+    assert (seconds["figure"], seconds["unit"], seconds["values"]) == ("seconds", "s", [0.002, 0.001, 0.004])
+    assert "nothing changes,jax_jit,probe,ok,,1,1" in found.written("csv")
+    assert "nothing changes,numpy,probe,unsupported,it compiles nothing,0,1" in found.written("csv")
+
+
+@pytest.mark.parametrize(
+    ("classes", "alone"),
+    [
+        (("reuses", "reuses", "retraces"), "tf_xla"),
+        (("reuses", "retraces"), ""),
+        (("reuses", "retraces", "crashed"), ""),
+        (("reuses", "reuses", "retraces", "retraces"), ""),
+    ],
+)
+def test_one_stack_stands_alone_if_all_others_agree(classes: tuple[str, ...], alone: str) -> None:
+    stacks = dict(zip(("jax_jit", "numpy", "tf_xla", "torch_xla"), classes, strict=False))
+    found = answered("behaviour", [probe_row(stack, entry("same", class_)) for stack, class_ in stacks.items()])
+    assert [row["stack"] for row in found.table.to_dicts() if row["alone"]] == [alone] * bool(alone)
+    told = f"1 of 1 aspect one stack alone differs ({alone} 1)" if alone else "none of 1 aspect one stack alone differs"
+    assert found.sentence == f"In {told}."
 
 
 def test_a_changed_class_is_a_line_of_the_comparison(
@@ -89,18 +110,19 @@ def test_versions_in_one_set_are_compared(tmp_path: Path, rows: list[Row], capsy
 
 
 def test_times_over_sizes_are_drawn_a_line_a_stack() -> None:
-    figures = (Figure("depths", "count", (1, 4, 16)), Figure("seconds", "s", (0.1, 0.2, 0.9)))
-    answers = {
-        "jax_jit": ProbeAnswer("grows", "", "", figures, None, None),
-        "numpy": ProbeAnswer("no", "", "", (), None, None),
-    }
-    drawn = chart(Aspect("unrolled", "compile time by depth", answers), "b-depth")
+    sizes = {"name": "same depths", "unit": "count", "kind": "behaviour", "values": [1, 4, 16]}
+    seconds = {"name": "same seconds", "unit": "s", "kind": "behaviour", "values": [0.1, 0.2, 0.9]}
+    told = entry("same", "grows"), entry("shape", "no")
+    seen = observations(
+        [probe_row("jax_jit", *told, metrics=[sizes, seconds]), probe_row("numpy", entry("same", "no"))]
+    )
+    drawn = chart([each for each in seen if each.aspect == "same"])
     assert drawn is not None
     (curve,) = drawn.curves
     assert (curve.name, len(drawn.marks)) == ("jax_jit", 3)
     xs = [x for x, _, _ in drawn.marks]
     assert xs == sorted(xs) and "16: 900 ms" in drawn.description
-    assert chart(Aspect("same", "nothing", {"numpy": answers["numpy"]}), "b-same") is None
+    assert chart([each for each in seen if each.aspect == "shape"]) is None
 
 
 def test_probes_are_no_comparison_of_times(tmp_path: Path, rows: list[Row]) -> None:
