@@ -124,6 +124,14 @@ COLUMNS = {
     "unknown_seconds": seconds("Of no known operation", with_="step"),
     "peak_bytes": size("Peak memory"),
     "ended_bytes": Column("Ended", unit=units.byte_unit, words="{} ended"),
+    # Programs
+    "quantity": Column("Counted"),
+    "told": Column("Told"),
+    "beside": Column("Beside"),
+    "difference": Column("Difference"),
+    "counts_of_both": Column("Counts"),
+    "first_count": Column("The first"),
+    "second_count": Column("The second"),
     # Probes
     "aspect_title": Column("Aspect"),
     "class": Column("Class", tags="class"),

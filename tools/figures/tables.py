@@ -23,10 +23,10 @@ from suite.report.sections.timed.headlines import headlines
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
 from suite.results.frame import Frame
-from suite.results.questions.programs import captures
 from suite.results.speedup.verdicts import ALONE
 from suite.sets import manifest
 from suite.units import UNKNOWN
+from tools.figures.captures import captures
 from tools.figures.definitions import Definition
 from tools.figures.markers import Origin, PublishedTable
 from tools.figures.rules import PACKAGES, in_words, lock_problems, named_versions, noise_problems, older_locks

@@ -8,9 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from suite import results
+from suite.answers.programs import TYPES, counts
+from suite.answers.show import parts
 from suite.case import Outcome, Purpose
-from suite.cli.terminal.output import print_json, print_table
+from suite.cli.terminal.output import print_json, print_table, print_tables
 from suite.cli.values import LATEST, Json, Several
 from suite.environments import venv
 from suite.errors import COMMAND, UserError, check_known
@@ -21,9 +25,9 @@ from suite.launch.attempt import run_reader
 from suite.launch.local import Local
 from suite.machine.facts import usable_cores
 from suite.protocol import Protocol
-from suite.report.formats.render import environment
-from suite.report.sections.questions.program_counts import side_by_side
-from suite.report.sections.questions.programs import program_view
+from suite.report.page import report
+from suite.report.sections.section import AnswerSection, told
+from suite.report.tables import markdown
 from suite.results.questions.programs import programs_of, stack_programs
 from suite.run.reading import newer_pythons
 from suite.sets import json_file
@@ -31,6 +35,8 @@ from suite.sets.archive.naming import named
 from suite.sets.files import gunzipped
 from suite.sets.rows import Row, accepted
 from suite.stacks.catalog import READER
+
+ANSWERS = ("programs", "differences")
 
 
 def ir(case: Several = (), *, set: str = LATEST, json: Json = False, markdown: bool = False) -> None:
@@ -138,9 +144,7 @@ def compare(a: StackPrograms, b: StackPrograms) -> None:
             raise UserError(f"{side.stack} generates code, which can't be compared with a program for XLA.")
     if a.stack == b.stack:
         a, b = replace(a, stack=f"{a.stack} (1)"), replace(b, stack=f"{b.stack} (2)")
-    for title, table in side_by_side(a, b):
-        print_table(title, ["", *table.stacks], [[name, *cells] for name, cells in table.rows])
-        print()
+    print_tables(told(part) for part in parts(pl.DataFrame([*counts((a, b))], schema=TYPES), "part", "stack", ["told"]))
     differences = findings(a, b)
     for side in (a, b):
         if side.unread:
@@ -153,8 +157,6 @@ def compare(a: StackPrograms, b: StackPrograms) -> None:
 
 def as_markdown(loaded: results.Results) -> str:
     """Returns the programs of every question of a set as Markdown, for a page of the documentation."""
-    analysis = loaded.analysis()
-    versions = {name: number for row in analysis.rows for name, number in row.mapping("versions").items()}
-    versions.pop("python", None)
-    template = environment().get_template("programs.md.j2")
-    return template.render(views=[*map(program_view, analysis.programs)], versions=versions)
+    made = report(loaded)
+    shown = [each for each in made.sections if isinstance(each, AnswerSection) and each.name in ANSWERS]
+    return "\n".join([f"Versions: {made.versions}.\n", *(markdown(table) for each in shown for table in each.whole())])

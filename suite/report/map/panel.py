@@ -15,7 +15,7 @@ from suite.answers.figures.processes import PlotEnd, ProcessMark, RunPlot, ends,
 from suite.case import Purpose, phase_words
 from suite.ir.findings import StackPrograms, findings
 from suite.report.map.remedies import CellRecipe, HowMade, cell_recipe, remedy
-from suite.report.sections.labels import comparison_anchor, link_target, panel_anchor
+from suite.report.sections.labels import comparison_anchor, panel_anchor
 from suite.report.sections.mkl_note import MklNote, mkl_note
 from suite.report.sections.questions.asked import code_anchor
 from suite.report.sections.timed.headlines import modes_text
@@ -36,11 +36,10 @@ COLUMNS_OF_PAGE = 120_000  # of all run plots of a page together, if this leaves
 @dataclass(frozen=True, slots=True)
 class Differences:
     """How the program of a stack's step differs from that of the stack `other`, in sentences, which the page shows with
-    the baselines `over`. `anchor` is that of all programs of the question."""
+    the baselines `over`."""
 
     over: tuple[str, ...]
     other: str
-    anchor: str
     sentences: tuple[str, ...]
 
 
@@ -262,10 +261,10 @@ def differences(question: ProgramQuestion, stack: str, over: Mapping[str, Compar
     ours = next((programs for programs in question.of_xla if programs.stack == stack), None)
     if ours is None or not others:
         return ()
-    anchor, beside = link_target("p", question.name, question.id), defaultdict[str, list[str]](list)
+    beside = defaultdict[str, list[str]](list)
     for baseline, comparison in over.items():
         beside[comparison.baseline if comparison.baseline in others else next(iter(others))].append(baseline)
     return tuple(
-        Differences(tuple(shown), other, anchor, tuple(finding.text for finding in findings(ours, others[other])))
+        Differences(tuple(shown), other, tuple(finding.text for finding in findings(ours, others[other])))
         for other, shown in beside.items()
     )

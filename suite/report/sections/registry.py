@@ -5,18 +5,19 @@ from __future__ import annotations
 from suite.answers.behaviour import behaviour
 from suite.answers.break_even import break_even
 from suite.answers.compiled import compiled
+from suite.answers.differences import differences
 from suite.answers.equivalence import equivalence
 from suite.answers.holders import holders
 from suite.answers.latency import latency
 from suite.answers.peaks import peaks
 from suite.answers.profiles import profiles
+from suite.answers.programs import programs
 from suite.answers.roofline import roofline
 from suite.answers.summary import summary
 from suite.answers.transfers import transfers
 from suite.report.sections.questions.asked import AskedSection
 from suite.report.sections.questions.capacity import MemorySection
 from suite.report.sections.questions.predicted import PredictedSection
-from suite.report.sections.questions.programs import ProgramsSection
 from suite.report.sections.section import Section, section_of
 from suite.report.sections.timed.comparisons import ComparisonsSection
 from suite.report.sections.timed.sweep import SweepsSection
@@ -45,7 +46,8 @@ SECTIONS: tuple[type[Section], ...] = (
     section_of(holders),
     section_of(profiles),
     section_of(roofline),
-    ProgramsSection,
+    section_of(programs),
+    section_of(differences),
     section_of(behaviour),
     OutcomesSection,
     section_of(equivalence),

@@ -216,19 +216,17 @@ class AnswerSection(Section):
     def whole(self) -> list[Table]:
         """The table of all questions at once; where stacks stand side by side, in its parts."""
         shown = self.parts if self.asked.across else parts(self.found.table)
-        return [
-            Table(
-                f"{self.heading}: {part.title}" if part.title else self.heading,
-                titles(part.heads),
-                [*rows_of(part)],
-                titles(head for head in part.heads if head.is_number),
-                after=self.found.also,
-            )
-            for part in shown
-        ]
+        return [told(part, self.heading, self.found.also) for part in shown]
 
     def data(self) -> list[Any]:
         return self.found.table.to_dicts()
+
+
+def told(part: Part, heading: str = "", after: Sequence[str] = ()) -> Table:
+    """Returns a part as a table in text."""
+    title = ": ".join(filter(None, (heading, part.title)))
+    numbers = titles(head for head in part.heads if head.is_number)
+    return Table(title, titles(part.heads), [*rows_of(part)], numbers, after=after)
 
 
 def section_of(function: Function) -> type[AnswerSection]:

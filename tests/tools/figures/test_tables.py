@@ -20,6 +20,7 @@ from suite.sets.schema import to_table
 from tests.answers import test_profiles
 from tests.results.questions import test_capacity, test_predictions, test_programs
 from tests.results.rows import rows_of
+from tests.tools.figures import test_captures
 from tools.figures.definitions import Definition
 from tools.figures.markers import Origin
 from tools.figures.tables import Source, published, text
@@ -169,7 +170,7 @@ def test_one_size_says_who_fits(tmp_path: Path) -> None:
 def test_programs_and_profiles_have_a_line_for_each_stack(tmp_path: Path) -> None:
     shown = rendered("programs", test_programs.rows(), tmp_path)
     assert "| `gpt2` | `torch_xla` | 100 |" in shown and "| 149, 1.00 GiB | 50 | 40 |" in shown
-    shown = rendered("captures", test_programs.capture_rows(), tmp_path)
+    shown = rendered("captures", test_captures.capture_rows(), tmp_path)
     assert "| `gpt2` | `jax_jit` | 140 MiB | 210 MiB | 1.50× | 2.00 s | 9.00 s | 7.00 s |" in shown
     assert "| `gpt2` | `torch_xla` | – | – | – | – | – | – |" in shown
     shown = rendered("profiles", test_profiles.rows(), tmp_path)
