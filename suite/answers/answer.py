@@ -44,9 +44,10 @@ class Answer:
 class Asked:
     """An answer's function with its words: the entry in the page's navigation, a longer heading, the field in JSON, the
     words of the glossary that it uses. A table is divided into `parts` by a column; with `across`, that column's values
-    stand side by side, each cell with the columns `cell`. `names` has the questions' names, if `question_names` doesn't
-    choose them. A set of processes of this `purpose` alone has the `topic` in its title. One `over_baselines` is
-    given over each baseline that a reader can choose. A condensed page leaves out the table of one that `grows`."""
+    stand side by side. Only the columns `shown` are shown, if any is named. `names` has the questions' names, if
+    `question_names` doesn't choose them. A set of processes of this `purpose` alone has the `topic` in its title. One
+    `over_baselines` is given over each baseline that a reader can choose. A condensed page leaves out the table of one
+    that `grows`."""
 
     function: Function
     name: str
@@ -55,7 +56,7 @@ class Asked:
     terms: tuple[str, ...]
     parts: str
     across: str
-    cell: tuple[str, ...]
+    shown: tuple[str, ...]
     names: Names | None
     in_markdown: bool
     on_console: bool
@@ -80,7 +81,7 @@ def answer(
     terms: tuple[str, ...] = (),
     parts: str = "",
     across: str = "",
-    cell: tuple[str, ...] = (),
+    shown: tuple[str, ...] = (),
     names: Names | None = None,
     in_markdown: bool = True,
     on_console: bool = True,
@@ -101,7 +102,7 @@ def answer(
             terms,
             parts,
             across,
-            cell,
+            shown,
             names,
             in_markdown,
             on_console,

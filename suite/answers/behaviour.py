@@ -29,7 +29,7 @@ SHOWN = ("depth", "per_op", "seconds", "factor", "share")  # the grid shows the 
     terms=("behaviour",),
     parts="probe",
     across="stack",
-    cell=("class", "differs", "alone", "figure"),
+    shown=("class", "differs", "alone", "figure"),
     topic="how the stacks behave",
     purpose=Purpose.PROBE,
 )

@@ -47,6 +47,10 @@ def count(title: str, note: str = "") -> Column:
     return Column(title, note, write=units.short)
 
 
+def whole(title: str, note: str = "") -> Column:
+    return Column(title, note, write="{:,}".format)
+
+
 def flop(values: Iterable[float | None]) -> Unit:
     """The unit of operations a second."""
     return units.rate_unit(values, "FLOP")
@@ -124,6 +128,36 @@ COLUMNS = {
     "unknown_seconds": seconds("Of no known operation", with_="step"),
     "peak_bytes": size("Peak memory"),
     "ended_bytes": Column("Ended", unit=units.byte_unit, words="{} ended"),
+    # Predictions
+    "chip": Column("Device"),
+    "asked": Column("Question"),
+    "prediction": Column("Predicted", tags="outcome"),
+    "needed_bytes": size("Needs"),
+    "of_device": Column("Of the device", write=units.percent),
+    "argument_bytes": size("Arguments"),
+    "output_bytes": size("Results"),
+    "aliased_bytes": size("In place"),
+    "temporary_bytes": size("Temporaries"),
+    "planned_peak_bytes": size("Peak", "as planned"),
+    "copied_bytes": size("Without overwriting"),
+    "flops": Column("FLOP", write="{:.3g}".format),
+    "operations": whole("Operations"),
+    "fusions": whole("Fusions"),
+    "bound_seconds": seconds("Least time"),
+    "bound_by": Column("Set by"),
+    "compile_seconds": seconds("Compiled in"),
+    "collectives": Column("Between chips"),
+    "number": whole("Number"),
+    "compiler": Column("Compiler"),
+    "vary": Column("Dim"),
+    "largest_size": whole("Fits"),
+    "failed_size": whole("Doesn't fit"),
+    "why_none": Column("Why none"),
+    "compiled_sizes": whole("Compiled", "sizes"),
+    "workload": Column("Model"),
+    "published": Column("Published"),
+    "why_they_differ": Column("Why they differ"),
+    "published_in": Column("Published in"),
     # Programs
     "quantity": Column("Counted"),
     "told": Column("Told"),

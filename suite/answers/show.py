@@ -54,12 +54,12 @@ class Part:
 
 def parts(table: pl.DataFrame, by: str = "", across: str = "", shown: Sequence[str] = ()) -> list[Part]:
     """Returns the table as it is shown: one part for each value of the column `by`. The values of `across` stand side
-    by side, each with the columns `shown`, else with all."""
+    by side. Only the columns `shown` are shown, if any is named."""
     if table.is_empty():
         return []
     groups = [(str(key), group.drop(by)) for (key,), group in table.group_by(by, maintain_order=True)] if by else []
     return [
-        pivoted(title, group, across, shown) if across else part(title, group)
+        pivoted(title, group, across, shown) if across else part(title, group.select(shown or pl.all()))
         for title, group in groups or [("", table)]
     ]
 
@@ -127,9 +127,11 @@ def nested(values: Sequence[Any]) -> Cell:
     """Returns a list inside a cell: names in words, or a table to unfold."""
     if values and isinstance(values[0], dict):
         inside = part("", pl.DataFrame(values))
-        first = [" ".join(cell.text for cell in line) for line in inside.lines[:MOST]]
+        first = [
+            " ".join(in_words(COLUMNS[name], each[name]) for name in each if COLUMNS[name].title) for each in values
+        ]
         rest = [f"{len(inside.lines) - MOST} more"] if len(inside.lines) > MOST else []
-        return Cell("; ".join([*first, *rest]), nested=inside)
+        return Cell("; ".join([*first[:MOST], *rest]), nested=inside)
     return Cell(", ".join(map(str, values)))
 
 
@@ -146,7 +148,7 @@ def tag(kind: str, word: str) -> str:
         return "bad" if word in ENDINGS else "warn" if word.startswith("raises") else "plain"
     if kind == "warning":
         return "warn" if word else ""
-    return ("ok" if word == "ok" else "plain" if word in PLAIN else "bad") if kind == "outcome" else kind
+    return ("ok" if word in ("ok", "fits") else "plain" if word in PLAIN else "bad") if kind == "outcome" else kind
 
 
 def pivoted(title: str, table: pl.DataFrame, across: str, shown: Sequence[str]) -> Part:

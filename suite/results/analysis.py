@@ -15,7 +15,6 @@ from suite.results.names import question_names
 from suite.results.outcomes import Cell, cell, flag_counts
 from suite.results.questions.capacity import MemoryQuestion, memory_questions
 from suite.results.questions.grouping import by_comparison, grouped
-from suite.results.questions.predictions import PredictedDevice, predicted_devices
 from suite.results.questions.programs import ProgramQuestion, program_questions
 from suite.results.speedup.geometric_means import Summary, summaries
 from suite.results.speedup.verdicts import Pairing, Speedup
@@ -102,10 +101,6 @@ class Analysis:
     @cached_property
     def programs(self) -> tuple[ProgramQuestion, ...]:
         return program_questions(self.counted)
-
-    @cached_property
-    def predicted(self) -> tuple[PredictedDevice, ...]:
-        return predicted_devices(self.counted, self.vary)
 
     @property
     def blocks(self) -> frozenset[int]:

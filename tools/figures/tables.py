@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from suite.answers.profiles import profiles
+from suite.answers.answer import ASKED
 from suite.case import Flag
 from suite.environments.locks import names as environment_names
 from suite.environments.locks import newest
@@ -17,7 +17,7 @@ from suite.errors import COMMAND, UserError
 from suite.ir.timeline import Category
 from suite.report.formats.render import environment
 from suite.report.noise import block_records, noisy_blocks
-from suite.report.sections.questions.predicted_device import device_view
+from suite.report.sections import registry  # noqa: F401  # which knows all answers
 from suite.report.sections.timed.comparison_tables import equal_words, heads_over, stack_lines
 from suite.report.sections.timed.headlines import headlines
 from suite.results import Results
@@ -96,11 +96,11 @@ class Source:
         reading = noisy_blocks(block_records(self.results.blocks))
         return f"; {reading.notice.rstrip('.')}" if reading and reading.notice else ""
 
-    @property
-    def profiles(self) -> list[tuple[str, list[dict[str, Any]]]]:
-        """Returns each profiled question with its stacks, as suite/answers/profiles.py has them."""
-        found = profiles(Frame(self.results, self.analysis))
-        groups = found.table.group_by("question", maintain_order=True) if found else ()
+    def answer(self, name: str) -> list[tuple[str, list[dict[str, Any]]]]:
+        """Returns an answer's table in its parts, each with its title."""
+        asked = ASKED[name]
+        found = asked.function(Frame(self.results, self.analysis))
+        groups = found.table.group_by(asked.parts, maintain_order=True) if found else ()
         return [(str(name), group.to_dicts()) for (name,), group in groups]
 
     def comparison(self, name: str) -> Comparison | None:
@@ -169,7 +169,6 @@ def text(definition: Definition, sources: Sequence[Source], system: Source | Non
         system=system,
         comparisons=[comparisons[name] for name in definition.questions or comparisons],
         answers={answer.question: answer.text for source in sources for answer in headlines(source.analysis)},
-        predicted=lambda analysis: [device_view(device) for device in analysis.predicted],
         captured=lambda analysis: [capture for capture in captures(analysis.counted) if capture.row.outcome == "ok"],
         processors=definition.processors,
         alone=ALONE,

@@ -10,14 +10,16 @@ from suite.answers.equivalence import equivalence
 from suite.answers.holders import holders
 from suite.answers.latency import latency
 from suite.answers.peaks import peaks
+from suite.answers.predicted import predicted
 from suite.answers.profiles import profiles
 from suite.answers.programs import programs
+from suite.answers.published_verdicts import published_verdicts
 from suite.answers.roofline import roofline
+from suite.answers.searches import searches
 from suite.answers.summary import summary
 from suite.answers.transfers import transfers
 from suite.report.sections.questions.asked import AskedSection
 from suite.report.sections.questions.capacity import MemorySection
-from suite.report.sections.questions.predicted import PredictedSection
 from suite.report.sections.section import Section, section_of
 from suite.report.sections.timed.comparisons import ComparisonsSection
 from suite.report.sections.timed.sweep import SweepsSection
@@ -40,7 +42,9 @@ SECTIONS: tuple[type[Section], ...] = (
     section_of(transfers),
     WithinSetSection,
     PublishedSection,
-    PredictedSection,
+    section_of(predicted),
+    section_of(searches),
+    section_of(published_verdicts),
     section_of(peaks),
     MemorySection,
     section_of(holders),

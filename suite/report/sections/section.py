@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from suite.answers.answer import ASKED, Answer, Asked, Function
@@ -196,7 +196,7 @@ class AnswerSection(Section):
 
     def parts_of(self, found: Answer) -> list[Part]:
         """The table of this answer over some baseline."""
-        return parts(found.table, self.asked.parts, self.asked.across, self.asked.cell)
+        return parts(found.table, self.asked.parts, self.asked.across, self.asked.shown)
 
     def answers(self) -> Sequence[AnswerLine]:
         return [
@@ -215,18 +215,19 @@ class AnswerSection(Section):
 
     def whole(self) -> list[Table]:
         """The table of all questions at once; where stacks stand side by side, in its parts."""
-        shown = self.parts if self.asked.across else parts(self.found.table)
-        return [told(part, self.heading, self.found.also) for part in shown]
+        shown = self.parts if self.asked.across or self.asked.shown else parts(self.found.table)
+        tables = [told(part, self.heading) for part in shown]
+        return [*tables[:-1], *(replace(last, after=self.found.also) for last in tables[-1:])]
 
     def data(self) -> list[Any]:
         return self.found.table.to_dicts()
 
 
-def told(part: Part, heading: str = "", after: Sequence[str] = ()) -> Table:
+def told(part: Part, heading: str = "") -> Table:
     """Returns a part as a table in text."""
     title = ": ".join(filter(None, (heading, part.title)))
     numbers = titles(head for head in part.heads if head.is_number)
-    return Table(title, titles(part.heads), [*rows_of(part)], numbers, after=after)
+    return Table(title, titles(part.heads), [*rows_of(part)], numbers)
 
 
 def section_of(function: Function) -> type[AnswerSection]:

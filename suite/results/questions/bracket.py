@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from suite.case import Case
 from suite.errors import UserError
-from suite.results.questions.curves import last_size
+from suite.results.questions.curves import SIZE_MAX, last_size
 from suite.workloads import catalog
 from suite.workloads.catalog import Workload
 
@@ -54,3 +54,11 @@ def is_most(case: Case, axis: str) -> bool:
     rules aren't known here."""
     workload = catalog.find().get(case.workload)
     return workload is not None and most_allowed(workload, case.dims, axis) == case.dims[axis]
+
+
+def none_larger(largest: Case, axis: str) -> str:
+    """Returns why no value of `axis` was tried above that of `largest`, the largest case that fits."""
+    value = largest.dims[axis]
+    if value >= SIZE_MAX:
+        return f"none: the search ends at {SIZE_MAX:,}"
+    return f"none: the workload allows no {axis} above {value:,}" if is_most(largest, axis) else "none tried"

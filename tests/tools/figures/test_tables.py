@@ -17,8 +17,8 @@ from suite.errors import UserError
 from suite.sets import manifest
 from suite.sets.rows import Row
 from suite.sets.schema import to_table
-from tests.answers import test_profiles
-from tests.results.questions import test_capacity, test_predictions, test_programs
+from tests.answers import predictions, test_profiles
+from tests.results.questions import test_capacity, test_programs
 from tests.results.rows import rows_of
 from tests.tools.figures import test_captures
 from tools.figures.definitions import Definition
@@ -76,7 +76,7 @@ def test_the_heading_says_how_many_blocks_exceeded_a_noise_limit() -> None:
 
 
 def test_predictions_have_a_line_for_each_case_and_for_each_published_verdict(tmp_path: Path) -> None:
-    table = rendered("predictions", test_predictions.rows(), tmp_path)
+    table = rendered("predictions", predictions.rows(), tmp_path)
     assert "TPU v6e, one chip, by libtpu 0.0.50.1:\n\n| model | stack | verdict |" in table
     assert (
         "| `vit` | `jax_jit` | fits | 1.50 GiB | 1.00 GiB | 512 MiB | 2.50 GiB | 1.50 ms | memory | 20 | 2.00 s |"
@@ -147,12 +147,12 @@ def test_peaks_and_frontiers_have_the_curve(tmp_path: Path) -> None:
 
 def test_a_predicted_search_has_a_line_for_each_stack_and_device(tmp_path: Path) -> None:
     searched = [
-        test_predictions.predicted_row("jax_jit", device=device, dims={"batch": batch})
+        predictions.predicted_row("jax_jit", device=device, dims={"batch": batch})
         for device in ("v6e-1", "h100")
         for batch in (1, 8)
     ]
     shown = rendered(
-        "prediction_frontier", [*searched, test_predictions.refused_row("jax_jit", "vit", {"batch": 12})], tmp_path
+        "prediction_frontier", [*searched, predictions.refused_row("jax_jit", "vit", {"batch": 12})], tmp_path
     )
     heads = "| question | stack | largest batch that fits | smallest that doesn't | the largest needs | judged by |"
     assert shown.count(heads) == 2

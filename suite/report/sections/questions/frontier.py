@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from suite import units
-from suite.case import Case
 from suite.results.outcomes import WORDS
-from suite.results.questions.bracket import is_most
+from suite.results.questions.bracket import none_larger
 from suite.results.questions.capacity import MemoryQuestion, StackCapacity
-from suite.results.questions.curves import SIZE_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +62,6 @@ def fails(line: StackCapacity, axis: str) -> str:
         return f"{line.stopped[0]:,}: {WORDS.get(line.stopped[1], line.stopped[1])}"
     largest = next((row.case for size, row in line.valued() if size == line.largest), None)
     return none_larger(largest, axis) if largest else units.UNKNOWN
-
-
-def none_larger(largest: Case, axis: str) -> str:
-    """Returns why no value of `axis` was tried above that of `largest`, the largest case that fits."""
-    value = largest.dims[axis]
-    if value >= SIZE_MAX:
-        return f"none: the search ends at {SIZE_MAX:,}"
-    return f"none: the workload allows no {axis} above {value:,}" if is_most(largest, axis) else "none tried"
 
 
 def answer(question: MemoryQuestion) -> str:
