@@ -11,8 +11,8 @@ from suite.answers.answer import Answer, answer
 from suite.answers.predicted import FITS, NEITHER, Predicted, predicted_cases
 from suite.answers.sentences import listed
 from suite.case import CUSTOM, GROWING, dims_text
+from suite.plan.search.bracket import Bracket, none_larger
 from suite.results.frame import Frame
-from suite.results.questions.bracket import Bracket, none_larger
 from suite.results.questions.grouping import grouped
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from suite.results.questions.bracket import Bracket
+from suite.plan.search.bracket import Bracket
 
 
 class ReleaseVerdict(StrEnum):

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from suite.case import Case, Planned
-from suite.results.questions.capacity import MemoryQuestion
-from suite.results.questions.curves import MemoryCurve
+from suite.plan.search.capacity import MemoryQuestion
+from suite.plan.search.curves import MemoryCurve
 from suite.units import percent, quantity
 
 
@@ -46,10 +46,10 @@ class Fit:
 def fits_of(questions: Iterable[MemoryQuestion], set_name: str) -> list[Fit]:
     """Returns the curves of a set that can be trusted: close to the peaks, with more of them than coefficients."""
     return [
-        Fit(line.curve, next(row for row in line.rows if row is not None).case, question.axis, set_name)
+        Fit(stack.curve, stack.rows[0].case, question.axis, set_name)
         for question in questions
-        for line in question.lines
-        if line.curve and line.curve.is_good and line.curve.points > len(line.curve.coefficients)
+        for stack in question.stacks
+        if stack.curve and stack.curve.is_good and stack.curve.points > len(stack.curve.coefficients)
     ]
 
 

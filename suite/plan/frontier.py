@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from suite.results.questions.bracket import Bracket
-from suite.results.questions.curves import LINEAR_AXES, SIZE_MAX, curve
+from suite.plan.search.bracket import Bracket
+from suite.plan.search.curves import LINEAR_AXES, SIZE_MAX, curve
 
 NEAR = 4  # the curve uses sizes from a fourth of the largest that fits; smaller ones may peak at another operation
 FARTHER = 8  # the next size is at most so many times the largest that fits

@@ -15,7 +15,7 @@ from suite.errors import UserError, check_known, unknown
 from suite.plan.frontier import first_size
 from suite.plan.preset import Preset, Question
 from suite.plan.refusals import Absent, uncompiled, unsupported
-from suite.results.questions.bracket import most_allowed
+from suite.plan.search.bracket import most_allowed
 from suite.sets.plan import Plan
 from suite.stacks.catalog import STACKS
 from suite.workloads.catalog import Workload

@@ -13,7 +13,6 @@ from suite.protocol import Protocol
 from suite.results.baselines import over_stand_in, sharing_doubt, stand_in
 from suite.results.names import question_names
 from suite.results.outcomes import Cell, cell, flag_counts
-from suite.results.questions.capacity import MemoryQuestion, memory_questions
 from suite.results.questions.grouping import by_comparison, grouped
 from suite.results.questions.programs import ProgramQuestion, program_questions
 from suite.results.speedup.geometric_means import Summary, summaries
@@ -93,10 +92,6 @@ class Analysis:
     hidden_comparisons: tuple[Comparison, ...] = ()
 
     # What depends on each question's rows alone is computed from those that are shown, when somebody asks.
-
-    @cached_property
-    def memory(self) -> tuple[MemoryQuestion, ...]:
-        return memory_questions(self.counted, self.search_tolerance, self.vary)
 
     @cached_property
     def programs(self) -> tuple[ProgramQuestion, ...]:

@@ -9,8 +9,8 @@ from dataclasses import replace
 from suite.case import OUT_OF_MEMORY, Attempt, Case, Flag, Outcome, Purpose
 from suite.plan.frontier import next_size
 from suite.plan.layout import attempt_of
+from suite.plan.search.bracket import most_allowed
 from suite.predict import devices
-from suite.results.questions.bracket import most_allowed
 from suite.run.predictions import source_case
 from suite.run.runner import Runner
 from suite.sets.plan import Plan

@@ -13,9 +13,9 @@ from suite import results
 from suite.answers.predicted import FITS, NEITHER, OUT, title
 from suite.cli.terminal.progress import QuestionUnits, line
 from suite.errors import UserError
+from suite.plan.search.curves import SIZE_MAX
 from suite.report.formats.export import export
 from suite.report.formats.render import render
-from suite.results.questions.curves import SIZE_MAX
 from suite.sets.rows import Row
 from suite.sets.schema import to_table
 from tests.answers.asking import answered, asked

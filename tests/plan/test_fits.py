@@ -6,8 +6,8 @@ import dataclasses
 
 from suite.case import Planned
 from suite.plan.fits import fits_of, predicted
-from suite.results.questions.capacity import memory_questions
-from tests.results.questions.test_capacity import GIB, memory_row
+from suite.plan.search.capacity import memory_questions
+from tests.plan.test_capacity import GIB, memory_row
 
 SEEN = [memory_row("jax_jit", batch, 1 + 0.5 * batch) for batch in (1, 2, 4)]  # 1 GiB and half a GiB a sample
 FITS = fits_of(memory_questions(SEEN), "a-set")

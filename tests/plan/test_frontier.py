@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suite.plan.frontier import first_size, next_size
-from suite.results.questions.bracket import most_allowed
-from suite.results.questions.curves import SIZE_MAX
+from suite.plan.search.bracket import most_allowed
+from suite.plan.search.curves import SIZE_MAX
 from suite.workloads.catalog import find
 
 GIB = 2.0**30

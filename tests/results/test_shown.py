@@ -8,21 +8,22 @@ from pathlib import Path
 import pytest
 
 from suite import results
+from suite.answers.frontier import frontier
 from suite.answers.summary import summary
 from suite.cli.sets.report import report
 from suite.errors import UserError
+from suite.plan.search.capacity import memory_of
 from suite.protocol import Protocol
 from suite.report.formats.render import render
 from suite.report.map.controls import page_map
-from suite.report.sections.questions.frontier import search_ended
 from suite.report.sections.timed.headlines import headlines
 from suite.results.frame import Frame
 from suite.results.shown import only
+from tests.plan.test_capacity import memory_row
+from tests.plan.test_capacity import rows as memory_rows
 from tests.plan_files import plan_file
 from tests.report.page_numbers import page_numbers
 from tests.report.test_page import Page
-from tests.results.questions.test_capacity import memory_row
-from tests.results.questions.test_capacity import rows as memory_rows
 from tests.results.rows import rows_of
 
 SET = Path(__file__).parent / "sets" / "three_questions"
@@ -95,11 +96,13 @@ def test_the_first_sentence_is_on_the_shown_questions() -> None:
 def test_a_search_of_some_stacks_ends_as_that_of_the_whole_set(tolerance: float) -> None:
     searched = plan_file(vary="batch", protocol=Protocol(search_tolerance=tolerance), baseline="torch_eager")
     asked = [*memory_rows(), *(memory_row("tf_xla", batch, batch) for batch in (1, 2, 4))]
-    whole = results.Results(Path("a-set"), searched, asked, [], {}).analysis()
+    of = results.Results(Path("a-set"), searched, asked, [], {})
+    whole = of.analysis()
     some = only(whole, ("jax_jit",))
     assert {row.stack_name for row in some.rows} == {"jax_jit", "torch_eager"}
-    ends = [[search_ended(question) for question in analysis.memory] for analysis in (whole, some)]
-    assert ends[0] == ends[1] and all(ends[0]) and [question.tolerance for question in some.memory] == [tolerance]
+    ends = [found.also for analysis in (whole, some) if (found := frontier(Frame(of, analysis)))]
+    assert len(ends) == 2 and ends[0] == ends[1] and ends[0]
+    assert [question.tolerance for question in memory_of(some)] == [tolerance]
 
 
 def test_a_stack_that_the_set_lacks_is_refused() -> None:

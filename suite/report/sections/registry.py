@@ -7,8 +7,10 @@ from suite.answers.break_even import break_even
 from suite.answers.compiled import compiled
 from suite.answers.differences import differences
 from suite.answers.equivalence import equivalence
+from suite.answers.frontier import frontier
 from suite.answers.holders import holders
 from suite.answers.latency import latency
+from suite.answers.memory import memory
 from suite.answers.peaks import peaks
 from suite.answers.predicted import predicted
 from suite.answers.profiles import profiles
@@ -19,7 +21,6 @@ from suite.answers.searches import searches
 from suite.answers.summary import summary
 from suite.answers.transfers import transfers
 from suite.report.sections.questions.asked import AskedSection
-from suite.report.sections.questions.capacity import MemorySection
 from suite.report.sections.section import Section, section_of
 from suite.report.sections.timed.comparisons import ComparisonsSection
 from suite.report.sections.timed.sweep import SweepsSection
@@ -46,7 +47,8 @@ SECTIONS: tuple[type[Section], ...] = (
     section_of(searches),
     section_of(published_verdicts),
     section_of(peaks),
-    MemorySection,
+    section_of(frontier),
+    section_of(memory),
     section_of(holders),
     section_of(profiles),
     section_of(roofline),

@@ -19,6 +19,7 @@ from suite.plan.planning import Selection, make
 from suite.plan.predictions import predictions
 from suite.plan.preset import Preset
 from suite.plan.refusals import Absent
+from suite.plan.search.capacity import memory_of
 from suite.plan.shards import Shard, share
 from suite.predict.devices import Device
 from suite.results import load
@@ -110,7 +111,7 @@ def chosen(engine: str, plan: Plan, target: str, python: str | None, *, build: b
 
 def curves(path: Path) -> list[Fit]:
     loaded = load(path)
-    fits = fits_of(loaded.analysis().memory, loaded.plan.set_id if loaded.plan else path.name)
+    fits = fits_of(memory_of(loaded.analysis()), loaded.plan.set_id if loaded.plan else path.name)
     if not fits:
         raise UserError(f"--fits={path}: no curve fits this set's peaks. `{COMMAND} frontier` measures more of them.")
     return fits

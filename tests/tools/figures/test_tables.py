@@ -18,7 +18,8 @@ from suite.sets import manifest
 from suite.sets.rows import Row
 from suite.sets.schema import to_table
 from tests.answers import predictions, test_profiles
-from tests.results.questions import test_capacity, test_programs
+from tests.plan import test_capacity
+from tests.results.questions import test_programs
 from tests.results.rows import rows_of
 from tests.tools.figures import test_captures
 from tools.figures.definitions import Definition

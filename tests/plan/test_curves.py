@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suite.results.questions.curves import SIZE_MAX, MemoryCurve, curve
+from suite.plan.search.curves import SIZE_MAX, MemoryCurve, curve
 
 GIB = 2.0**30
 BATCHES = (1, 2, 4, 8, 16)

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from suite.case import Purpose
-from suite.results.questions.capacity import memory_questions
-from suite.results.questions.memory_parts import parts, total
+from suite.plan.search.bracket import Bracket
+from suite.plan.search.capacity import MemoryQuestion, memory_questions
+from suite.results.questions.memory_parts import floor_bytes, parts, total
 from suite.sets.rows import Row
 from tests.results.rows import attempt_of, row_of, untimed_row
 
@@ -53,29 +54,34 @@ def rows() -> list[Row]:
     ]
 
 
+def sizes(question: MemoryQuestion) -> list[str]:
+    return [*dict.fromkeys(map(question.size, question.rows))]
+
+
 def test_a_question_has_all_its_sizes_and_stacks() -> None:
     (question,) = memory_questions(rows())
     assert (question.name, question.axis, question.limit) == ("gpt2 train", "batch", LIMIT)
-    assert [size.label for size in question.sizes] == ["batch = 1", "batch = 2", "batch = 4", "batch = 8", "batch = 16"]
-    assert [size.floor_bytes for size in question.sizes] == [301, 302, 304, 308, 316], "without the gradients"
-    assert [line.stack for line in question.lines] == ["jax_jit", "torch_eager"]
+    assert sizes(question) == ["batch = 1", "batch = 2", "batch = 4", "batch = 8", "batch = 16"]
+    floors = dict.fromkeys(map(floor_bytes, question.rows))
+    assert [*floors] == [301, 302, 304, 308, 316], "without the gradients"
+    assert [line.stack for line in question.stacks] == ["jax_jit", "torch_eager"]
 
 
 def test_the_largest_that_fits_is_found_by_trying_or_by_the_curve() -> None:
     (question,) = memory_questions(rows())
-    jax, torch = question.lines
-    assert (jax.largest, jax.failed, jax.predicted, jax.is_found) == (8, 16, 10, False)
-    assert (torch.largest, torch.failed, torch.predicted, torch.is_found) == (4, 8, 5, False)
+    jax, torch = question.stacks
+    assert (jax.bracket, jax.predicted, jax.is_found) == (Bracket(8, 16), 10, False)
+    assert (torch.bracket, torch.predicted, torch.is_found) == (Bracket(4, 8), 5, False)
     assert (jax.tried, torch.tried) == (5, 4), "what is inferred was not tried"
     (tried,) = memory_questions([*rows(), memory_row("jax_jit", 10, 6), memory_row("jax_jit", 11, None)])
-    assert (tried.lines[0].largest, tried.lines[0].is_found) == (10, True)
+    assert (tried.stacks[0].bracket.low, tried.stacks[0].is_found) == (10, True)
     (by_curve,) = memory_questions([*rows(), memory_row("jax_jit", 10, 6)])
-    assert by_curve.lines[0].is_found, "the curve ends at 10, and 16 failed"
+    assert by_curve.stacks[0].is_found, "the curve ends at 10, and 16 failed"
 
 
 def test_nothing_is_found_without_a_failure() -> None:
     (question,) = memory_questions([memory_row("jax_jit", batch, batch) for batch in (1, 2, 4)])
-    assert (question.lines[0].largest, question.lines[0].failed, question.lines[0].is_found) == (4, None, False)
+    assert (question.stacks[0].bracket, question.stacks[0].is_found) == (Bracket(4, None), False)
 
 
 def test_limits_passes_and_what_doesn_t_grow_are_questions_of_their_own() -> None:
@@ -88,13 +94,8 @@ def test_limits_passes_and_what_doesn_t_grow_are_questions_of_their_own() -> Non
 def test_two_dims_that_vary_have_columns_and_no_curve() -> None:
     asked = [memory_row("jax_jit", b, b, dims={"batch": b, "seq": t}) for b in (1, 2) for t in (8, 16)]
     (question,) = memory_questions(asked)
-    assert [size.label for size in question.sizes] == [
-        "batch = 1, seq = 8",
-        "batch = 1, seq = 16",
-        "batch = 2, seq = 8",
-        "batch = 2, seq = 16",
-    ]
-    assert question.axis == "" and question.lines[0].curve is None
+    assert sizes(question) == ["batch = 1, seq = 8", "batch = 1, seq = 16", "batch = 2, seq = 8", "batch = 2, seq = 16"]
+    assert question.axis == "" and question.stacks[0].curve is None
 
 
 def test_timed_rows_are_no_memory_question() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from suite.case import Case
 from suite.errors import UserError
-from suite.results.questions.curves import SIZE_MAX, last_size
+from suite.plan.search.curves import SIZE_MAX, last_size
 from suite.workloads import catalog
 from suite.workloads.catalog import Workload
 
