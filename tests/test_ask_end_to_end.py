@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from suite.report.page import report
-from suite.report.sections.questions.asked import AskedSection
 from suite.report.sections.timed.comparisons import ComparisonsSection
 from suite.report.sections.timed.sweep import SweepsSection
+from suite.report.sections.whole_set.asked import AskedSection
 from suite.report.tables import markdown
 from suite.results import load
 from tests.report.parts import part

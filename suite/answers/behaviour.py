@@ -70,7 +70,7 @@ def odd_one(classes: Mapping[str, str]) -> str:
 def line(seen: Observation, odd: str) -> dict[str, object]:
     in_grid = next((middle(name, seen.figures[name]) for name in SHOWN if name in seen.figures), "")
     pages = {"documented": seen.documented, "the primer": seen.primer}
-    differs = " and ".join(page for page, stated in pages.items() if stated.differs(seen.class_))
+    differs = " and ".join(page for page, stated in pages.items() if seen.differs(stated))
     return {
         "probe": f"{seen.probe_title} ({seen.probe})",
         "aspect_title": seen.aspect_title,
@@ -80,10 +80,10 @@ def line(seen: Observation, odd: str) -> dict[str, object]:
         "differs": f"≠ {differs}" if differs else "",
         "figure": in_grid,
         "words": seen.words,
-        "documented": seen.documented.class_,
-        "documented_page": seen.documented.page,
-        "primer": seen.primer.class_,
-        "primer_page": seen.primer.page,
+        "documented": seen.documented.get("class", ""),
+        "documented_page": seen.documented.get("page", ""),
+        "primer": seen.primer.get("class", ""),
+        "primer_page": seen.primer.get("page", ""),
         "figures": [
             {"figure": name, "in_words": spread(name, figure), "unit": figure[0], "values": list(map(float, figure[1]))}
             for name, figure in seen.figures.items()

@@ -28,7 +28,6 @@ class MemoryCurve:
 
     @property
     def fixed_bytes(self) -> float:
-        """Returns the bytes that a step takes at size 0, by the curve."""
         return self.coefficients[0]
 
     @property
@@ -38,11 +37,9 @@ class MemoryCurve:
 
     @property
     def is_good(self) -> bool:
-        """Whether the error is small enough to trust the curve."""
         return self.error <= GOOD_ERROR
 
     def at(self, size: float) -> float:
-        """Returns the bytes at a size."""
         return float(sum(factor * size**power for power, factor in enumerate(self.coefficients)))
 
     def largest(self, limit_bytes: float) -> int:

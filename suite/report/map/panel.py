@@ -17,9 +17,9 @@ from suite.ir.findings import StackPrograms, findings
 from suite.report.map.remedies import CellRecipe, HowMade, cell_recipe, remedy
 from suite.report.sections.labels import comparison_anchor, panel_anchor
 from suite.report.sections.mkl_note import MklNote, mkl_note
-from suite.report.sections.questions.asked import code_anchor
 from suite.report.sections.timed.headlines import modes_text
 from suite.report.sections.timed.units import column_units
+from suite.report.sections.whole_set.asked import code_anchor
 from suite.report.sections.whole_set.facts import Fact, named_facts
 from suite.results.analysis import Analysis, Comparison
 from suite.results.outcomes import Cell, outcome_text

@@ -20,11 +20,11 @@ from suite.answers.roofline import roofline
 from suite.answers.searches import searches
 from suite.answers.summary import summary
 from suite.answers.transfers import transfers
-from suite.report.sections.questions.asked import AskedSection
 from suite.report.sections.section import Section, section_of
 from suite.report.sections.timed.comparisons import ComparisonsSection
 from suite.report.sections.timed.sweep import SweepsSection
 from suite.report.sections.timed.within_set import WithinSetSection
+from suite.report.sections.whole_set.asked import AskedSection
 from suite.report.sections.whole_set.environment import EnvironmentSection
 from suite.report.sections.whole_set.glossary import GlossarySection
 from suite.report.sections.whole_set.method import MethodSection

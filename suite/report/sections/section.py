@@ -50,23 +50,6 @@ class AnswerLine:
     stands_out: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionView:
-    """One question as a section shows it; `answer` is a sentence, empty where there is none."""
-
-    name: str
-    anchor: str
-    answer: str
-    subtitle: str
-
-
-def answer_lines(views: Iterable[QuestionView]) -> list[AnswerLine]:
-    """Returns the answers of those questions that have one."""
-    return [
-        AnswerLine(view.name, view.anchor, f"{view.name}: {view.answer}", view.answer) for view in views if view.answer
-    ]
-
-
 class Section:
     """One section of the report. A subclass is a frozen dataclass with what its template shows; it overrides the
     methods of those formats that show it.

@@ -1,1 +1,1 @@
-"""What a set shows besides times, question by question: memory, programs, profiles, behaviour, predictions."""
+"""What a set shows besides times, read from its rows: behaviour, programs, parts of a peak."""

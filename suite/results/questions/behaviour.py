@@ -15,20 +15,7 @@ KIND = "behaviour"  # the kind of the metrics that are a probe's figures
 Figure = tuple[str, tuple[float, ...]]  # (unit, values)
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """The class of an aspect according to a page of the framework's documentation or of the primer; empty if none
-    states one."""
-
-    class_: str = ""
-    page: str = ""
-
-    @classmethod
-    def of(cls, entry: Mapping[str, str] | None) -> Stated:
-        return cls(entry["class"], entry["page"]) if entry else cls()
-
-    def differs(self, observed: str) -> bool:
-        return bool(self.class_) and self.class_ != observed
+Stated = Mapping[str, str]  # the `class` of an aspect according to a `page`; empty if none states one
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +32,8 @@ class Observation:
     words: str
     code: str = ""
     figures: Mapping[str, Figure] = field(default_factory=dict)
-    documented: Stated = Stated()
-    primer: Stated = Stated()
+    documented: Stated = field(default_factory=dict)
+    primer: Stated = field(default_factory=dict)
 
     @property
     def stack(self) -> str:
@@ -55,7 +42,10 @@ class Observation:
     @property
     def is_otherwise(self) -> bool:
         """Whether the framework documents another class than was observed."""
-        return self.documented.differs(self.class_)
+        return self.differs(self.documented)
+
+    def differs(self, stated: Stated) -> bool:
+        return stated.get("class", self.class_) != self.class_
 
 
 def observations(rows: Iterable[Row]) -> tuple[Observation, ...]:
@@ -68,18 +58,19 @@ def of_probe(_: str, name: str, rows: Sequence[Row]) -> list[Observation]:
     fullest = sorted(rows, key=lambda row: -len(row.entries("behaviour")))
     entries = [(row, entry) for row in fullest for entry in row.entries("behaviour")]
     title = next((entry["probe"] for _, entry in entries), name)
-    titles = {entry["aspect"]: entry["title"] for _, entry in reversed(entries)}  # the fullest row's
-    order = dict.fromkeys(entry["aspect"] for _, entry in entries)
+    titles: dict[str, str] = {}  # the fullest row's
+    for _, entry in entries:
+        titles.setdefault(entry["aspect"], entry["title"])
     answers = {(row.stack_name, entry["aspect"]): entry for row, entry in entries}
     found = []
-    for aspect in order:
+    for aspect, aspect_title in titles.items():
         for row in sorted(rows, key=lambda row: row.stack_name):
-            place = (row, name, title, aspect, titles[aspect])
+            place = (row, name, title, aspect, aspect_title)
             entry = answers.get((row.stack_name, aspect))
             if entry is None:
                 found.append(Observation(*place, row.outcome, row.text("reason")))
                 continue
-            stated = [Stated.of(entry[page]) for page in ("documented", "primer")]
+            stated = [entry[page] or {} for page in ("documented", "primer")]
             figures = figures_of(row, aspect)
             found.append(Observation(*place, entry["class"], entry["words"], entry["code"], figures, *stated))
     return found

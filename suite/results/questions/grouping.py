@@ -23,7 +23,6 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
 
 
 def by_comparison(row: Row) -> str:
-    """Returns the id that all rows of a question share."""
     return row.text("comparison_id")
 
 

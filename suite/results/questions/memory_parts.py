@@ -36,5 +36,4 @@ def floor_bytes(row: Row) -> float:
 
 
 def total(split: Parts) -> float:
-    """Returns the sum of the parts: the peak in bytes."""
     return sum(size for _, size in split)

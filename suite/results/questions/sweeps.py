@@ -18,7 +18,6 @@ class Sweep:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Returns the sizes of the dim."""
         return tuple(each.head.case.dims[self.axis] for each in self.comparisons)
 
 

@@ -61,7 +61,7 @@ def test_every_planned_stack_has_a_class_in_every_cell() -> None:
 def test_a_cell_has_its_figures_and_where_it_is_not_as_documented() -> None:
     same, shape = (each for each in observations(rows()) if each.stack == "jax_jit")
     assert same.figures == {"seconds": ("s", (0.5,))} and shape.figures == {}
-    assert same.is_otherwise and not shape.is_otherwise and not same.primer.differs(same.class_)
+    assert same.is_otherwise and not shape.is_otherwise and not same.differs(same.primer)
 
 
 def test_a_class_that_changed_between_two_sets_is_named() -> None:

@@ -54,32 +54,26 @@ class AskedSection(Section):
 
     @classmethod
     def of(cls, context: Context) -> AskedSection | None:
-        """Returns the section; None for a set without a question file."""
         files = asked(context.results.path / "inputs" / "workloads", context.analysis)
         return cls(files) if files else None
 
     @property
     def answer(self) -> str:
-        """Returns what is asked."""
         return listed([file.question for file in self.files])
 
     @property
     def functions(self) -> Sequence[str]:
-        """Returns the anchors of the files' functions."""
         return [anchor for file in self.files for anchor, _ in file.lines if anchor]
 
     def tables(self) -> Sequence[Table]:
-        """Returns each question with its file's text, folded."""
         return [
             Table("", (), (), before=[file.question], code=(f"{file.workload}.py", file.text)) for file in self.files
         ]
 
     def console(self) -> Sequence[Table]:
-        """Returns each question."""
         return [Table("", (), (), before=[file.question]) for file in self.files]
 
     def data(self) -> list[Any]:
-        """Returns each question with its file's text."""
         return [
             {"workload": file.workload, "question": file.question, "text": printable(file.text)} for file in self.files
         ]
@@ -98,5 +92,4 @@ def asked(folder: Path, analysis: Analysis) -> tuple[Asked, ...]:
 
 
 def code_anchor(workload: str, function: str) -> str:
-    """Returns the anchor of a function's text."""
     return f"code-{workload}-{function}"

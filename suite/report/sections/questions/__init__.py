@@ -1,1 +1,0 @@
-"""The sections on other questions than which stack is faster: memory, predictions, profiles, roofline, programs, …"""
