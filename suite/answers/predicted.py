@@ -10,7 +10,6 @@ from itertools import chain
 import polars as pl
 
 from suite.answers.answer import Answer, answer, in_csv
-from suite.answers.sentences import first_of
 from suite.case import OUT_OF_MEMORY, Outcome, Purpose
 from suite.predict.answer import Prediction
 from suite.predict.devices import devices
@@ -131,7 +130,7 @@ def predicted(frame: Frame) -> Answer | None:
     by = dict.fromkeys((case.chip, case.prediction.verdict_by) for case in cases if case.prediction)
     csv = table.select("question", "stack", "outcome", "reason", "flags", predicted_bytes="needed_bytes")
     return Answer(
-        first_of([f"{name}: {told}" for name, told in said.items()], "device"),
+        " ".join(f"{name}: {told}" for name, told in said.items()),
         table,
         also=[f"{chip}: the verdict comes from {verdict_by}." for chip, verdict_by in by],
         by_question=said,

@@ -130,7 +130,7 @@ def of_step(programs_: StackPrograms, handed_over: Contents) -> Iterator[Line]:
     yield sized("results that reuse an argument's memory", stack, handed_over.aliased, handed_over.aliased_bytes)
     yield sized("results with newly allocated memory", stack, handed_over.kept, handed_over.kept_bytes)
     yield line(STEP, "products, by the dimensions of their first operand", stack, ranks_words(handed_over.ranks))
-    yield line(STEP, "GFLOP by XLA's cost analysis", stack, units.digits(cost.flops / 1e9), cost.flops / 1e9)
+    yield line(STEP, "GFLOP by XLA's cost analysis", stack, units.digits(cost.flops / 1e9), cost.flops)
     bytes_by_xla = "bytes by XLA's cost analysis, nothing fused"
     yield line(STEP, bytes_by_xla, stack, units.quantity(cost.bytes), size=cost.bytes)
 
@@ -161,7 +161,8 @@ def regions(stacks: Sequence[StackPrograms]) -> Iterator[Line]:
     recognised = {stack.stack: by_kind(contents_of(stack)) for stack in stacks}
     for kind in sorted({kind for of_stack in recognised.values() for kind in of_stack}):
         for stack, of_stack in recognised.items():
-            yield line(REGIONS, kind, stack, forms(of_stack[kind]) if kind in of_stack else "not recognised")
+            told = forms(of_stack[kind]) if kind in of_stack else "not recognised"
+            yield line(REGIONS, kind, stack, told, sum(count for count, _ in of_stack.get(kind, ())))
 
 
 def generated(stacks: Sequence[StackPrograms]) -> Iterator[Line]:

@@ -57,8 +57,9 @@ def test_counts_stand_side_by_side() -> None:
     assert step[kept, "jax_jit"] == ("1, 4.00 B", 1, 4)
     assert step[kept, "torch_xla"] == ("149, 1.00 GiB", 149, 2**30)
     assert [step["compiled: of these, fusion", stack][1] for stack in ("jax_jit", "torch_xla")] == [40, 40]
-    (region,) = {text for text, *_ in told(rows(), "how regions were lowered").values()}
-    assert region == "25 × enumerated: squared differences"
+    (region,) = {(text, count) for text, count, _ in told(rows(), "how regions were lowered").values()}
+    assert region == ("25 × enumerated: squared differences", 25)
+    assert step["GFLOP by XLA's cost analysis", "jax_jit"][:2] == ("1.00", 1e9)
     assert told(rows(), "stacks without some program") == {
         ("why", "tf_xla"): ("it couldn't be read", None, None),
         ("why", "torch_eager"): ("it has no compiler", None, None),
