@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Any
 
 from suite.case import Purpose
 from suite.results.questions.grouping import by_question
@@ -55,25 +56,27 @@ def observations(rows: Iterable[Row]) -> tuple[Observation, ...]:
 
 
 def of_probe(_: str, name: str, rows: Sequence[Row]) -> list[Observation]:
-    fullest = sorted(rows, key=lambda row: -len(row.entries("behaviour")))
-    entries = [(row, entry) for row in fullest for entry in row.entries("behaviour")]
-    title = next((entry["probe"] for _, entry in entries), name)
-    titles: dict[str, str] = {}  # the fullest row's
-    for _, entry in entries:
-        titles.setdefault(entry["aspect"], entry["title"])
-    answers = {(row.stack_name, entry["aspect"]): entry for row, entry in entries}
-    found = []
-    for aspect, aspect_title in titles.items():
-        for row in sorted(rows, key=lambda row: row.stack_name):
-            place = (row, name, title, aspect, aspect_title)
-            entry = answers.get((row.stack_name, aspect))
-            if entry is None:
-                found.append(Observation(*place, row.outcome, row.text("reason")))
-                continue
-            stated = [entry[page] or {} for page in ("documented", "primer")]
-            figures = figures_of(row, aspect)
-            found.append(Observation(*place, entry["class"], entry["words"], entry["code"], figures, *stated))
-    return found
+    title, titles = name, dict[str, str]()
+    answers: dict[tuple[str, str], Mapping[str, Any]] = {}
+    for row in sorted(rows, key=lambda row: -len(row.entries("behaviour"))):  # the fullest decides the order
+        for entry in row.entries("behaviour"):
+            title = entry["probe"]
+            titles.setdefault(entry["aspect"], entry["title"])
+            answers[entry["aspect"], row.stack_name] = entry
+    return [
+        observation(row, name, title, aspect, titles[aspect], answers.get((aspect, row.stack_name)))
+        for aspect in titles
+        for row in sorted(rows, key=lambda row: row.stack_name)
+    ]
+
+
+def observation(
+    row: Row, probe: str, title: str, aspect: str, aspect_title: str, entry: Mapping[str, Any] | None
+) -> Observation:
+    if entry is None:
+        return Observation(row, probe, title, aspect, aspect_title, row.outcome, row.text("reason"))
+    told = (entry["class"], entry["words"], entry["code"], figures_of(row, aspect))
+    return Observation(row, probe, title, aspect, aspect_title, *told, entry["documented"] or {}, entry["primer"] or {})
 
 
 def figures_of(row: Row, aspect: str) -> dict[str, Figure]:
