@@ -74,9 +74,7 @@ def predicted_cases(rows: Iterable[Row]) -> list[Predicted]:
 
 
 def of_device(rows: list[Row]) -> Iterable[Predicted]:
-    predictions = {
-        row["case_id"]: Prediction.from_json(fields) for row in rows if (fields := row.mapping("prediction"))
-    }
+    predictions = {row["case_id"]: told for row in rows if (told := row.decoded("prediction", Prediction))}
     name = rows[0].text("device")
     chip = next((title(name, each.device) for each in predictions.values()), name)
 

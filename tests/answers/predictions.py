@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from suite.case import Purpose
@@ -24,7 +25,7 @@ def predicted_row(
     )  # fmt: skip
     program = compiled(argument=2**30, output=2**30, aliased=2**30, temporary=2**29, peak=3 * 2**29)
     told = prediction(program, device="TPU v6e, one chip" if device == "v6e-1" else device)
-    row = row_of(attempt, provenance="predicted", prediction=json.dumps(told.to_json()), **NO_SAMPLES)
+    row = row_of(attempt, provenance="predicted", prediction=json.dumps(asdict(told)), **NO_SAMPLES)
     return row | {"first_seconds": None, "second_seconds": None, "compile_seconds": 2.0, "phase": "compile"} | columns
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -143,7 +144,7 @@ def test_each_disagreement_has_its_reason_by_the_figures() -> None:
     assert "would need 2.50 GiB, which fits too" in whys["vit", "torch_xla"]
     assert whys["gpt_neo", "torch_xla"] == "there is no prediction: no answer within 60 min"
     large = prediction(compiled(aliased=20 * 2**30, peak=15 * 2**30))
-    doubled = predicted_row("torch_xla") | {"prediction": json.dumps(large.to_json())}
+    doubled = predicted_row("torch_xla") | {"prediction": json.dumps(asdict(large))}
     assert "would need 35.0 GiB, more than the device has" in verdicts([doubled])["vit", "torch_xla"]
     smaller = predicted_row("torch_xla") | {"size": "tiny"}
     assert asked("published_verdicts", [smaller]) is None
@@ -182,7 +183,7 @@ def test_a_prediction_that_is_none_is_refused_when_the_file_is_read(broken: str,
 
 
 def test_a_device_without_memory_is_refused(tmp_path: Path) -> None:
-    told = prediction(compiled()).to_json() | {"device_bytes": 0}
+    told = asdict(prediction(compiled())) | {"device_bytes": 0}
     file = tmp_path / "results.parquet"
     pq.write_table(to_table([predicted_row("jax_jit") | {"prediction": json.dumps(told)}]), file)
     with pytest.raises(UserError, match="a device has memory"):
