@@ -19,12 +19,12 @@ from typing import Any
 
 from benchmarks.cases import attempt_of, case_of, run_worker
 from benchmarks.pairs import PAIRS, alternate, summarise
+from suite.answers.environment import BUILDS
 from suite.case import Attempt
 from suite.environments.locks import Locks
 from suite.launch.engine import Engine
 from suite.machine import facts
 from suite.protocol import Protocol
-from suite.report.sections.whole_set.environment import BUILDS
 from suite.run.start import engines
 from suite.stacks.catalog import IMPORTS, STACKS
 

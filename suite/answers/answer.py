@@ -28,7 +28,7 @@ class Answer:
     """What was found. The columns of `table` are those of suite/answers/columns.py; a column without any value isn't
     shown. `figures` are drawn above it, and the `charts` each above its part; a chart is the same over every baseline.
     `also` are sentences below. `by_question` has the sentence on each question that the page begins with, `lines` what
-    CSV has."""
+    CSV has. Markdown has the table `in_brief` in place of a long one."""
 
     sentence: str
     table: pl.DataFrame
@@ -38,6 +38,7 @@ class Answer:
     on_console: bool = True
     by_question: Mapping[str, str] = field(default_factory=dict)
     lines: Sequence[Mapping[str, Any]] = ()
+    in_brief: pl.DataFrame | None = None
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Asked:
     stand side by side. Only the columns `shown` are shown, if any is named. `names` has the questions' names, if
     `question_names` doesn't choose them. A set of processes of this `purpose` alone has the `topic` in its title. One
     `over_baselines` is given over each baseline that a reader can choose. A condensed page leaves out the table of one
-    that `grows`."""
+    that `grows`. Above a table that can be `filtered_by` words stands a box for them, with these as an example."""
 
     function: Function
     name: str
@@ -64,6 +65,7 @@ class Asked:
     purpose: str
     over_baselines: bool
     grows: bool
+    filtered_by: str
 
     @property
     def about(self) -> str:
@@ -89,6 +91,7 @@ def answer(
     purpose: str = "",
     over_baselines: bool = False,
     grows: bool = True,
+    filtered_by: str = "",
 ) -> Callable[[Function], Function]:
     """Registers an answer under its function's name."""
 
@@ -110,6 +113,7 @@ def answer(
             purpose,
             over_baselines,
             grows,
+            filtered_by,
         )
         return function
 

@@ -26,7 +26,7 @@ class Column:
     unit: UnitOf | None = None
     with_: str = ""
     write: Callable[[Any], str] | None = None
-    tags: str = ""  # its values are shown as tags: verdicts, outcomes, classes, warnings; or as code or a link
+    tags: str = ""  # its values are shown as tags: verdicts, outcomes, classes, warnings, flags; or as code or a link
     words: str = "{}"  # how a value reads without its column's head
     behind: bool = False  # where stacks stand side by side, a click on their cell opens it
 
@@ -64,6 +64,39 @@ COLUMNS = {
     "reason": Column("Reason", behind=True),
     "verdict": Column("Verdict", tags="verdict"),
     "speedup": Column("Speedup", write=units.ratio),
+    "phase": Column("Phase"),
+    "blocks": Column("Blocks"),
+    "flags": Column("Flags", tags="flag"),
+    "record": Column("Record"),
+    "what": Column("What"),
+    "text": Column("Text", tags="code"),
+    # The machine, the software, and the noise
+    "of": Column("Of"),
+    "fact": Column("Fact"),
+    "value": Column("Value"),
+    "reading": Column("Reading"),
+    "found": Column("In this set"),
+    "limit": Column("Limit"),
+    "within": Column("Within it?", tags="outcome"),
+    "block": Column("Block"),
+    "run": Column("Run"),
+    "shard": Column("Of part"),
+    "counted": Column("Counted?", tags="outcome"),
+    "canary_before_seconds": seconds("Canary before", with_="canary"),
+    "canary_after_seconds": seconds("Canary after", with_="canary"),
+    "drift": Column("Drift", write=units.percent),
+    "steal_share": Column("Stolen time", write=units.percent),
+    "throttled": Column("Throttled"),
+    "load_before": Column("Load", "before", write=units.digits),
+    "load_after": Column("Load", "after", write=units.digits),
+    "mhz_before": Column("Clock", "before, MHz", write=units.digits),
+    "mhz_after": Column("Clock", "after, MHz", write=units.digits),
+    "started_at": Column("Started", "UTC"),
+    "reasons": Column("Reasons"),
+    "before_outcome": Column("First set", "ended", tags="outcome"),
+    "after_outcome": Column("Second set", "ended", tags="outcome"),
+    "before_seconds": seconds("First set", with_="step"),
+    "after_seconds": seconds("Second set", with_="step"),
     # One step
     "first_seconds": seconds("First run"),
     "second_seconds": seconds("Second run"),
@@ -104,6 +137,15 @@ COLUMNS = {
     # Equivalence
     "relative_error": Column("Worst error", "relative", write=units.magnitude),
     "precision_observed": Column("Precision observed"),
+    # Published elsewhere
+    "published_seconds": seconds("Published"),
+    "device": Column("On"),
+    "ends": Column("Clock ends"),
+    "least_seconds": seconds("Its chip needs at least"),
+    "possible": Column("As a whole step"),
+    "measured_seconds": seconds("Measured here"),
+    "source": Column("Source"),
+    "url": Column("Address"),
     # Roofline
     "flops_per_second": Column("Reached", unit=flop),
     "efficiency": Column("Share of the limit", write=units.percent),

@@ -9,35 +9,29 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
 
+import polars as pl
+
 from suite import units
 from suite.answers.figures.axes import Plot
 from suite.answers.figures.plots import forest, ratio_axis
+from suite.answers.show import Part, part, rows_of, titles
 from suite.report.map.change_map import change_map, moved_cases
 from suite.report.map.page_map import Map
 from suite.report.sections.timed.within_set import FieldView, field_json, field_table, field_view
 from suite.report.tables import VERSION, Export, Table, Value
 from suite.results.between_sets import CaseChange, SetPair
-from suite.results.questions.behaviour import ChangedClass
-from suite.results.stack_columns import estimate_json
+from suite.results.frame import ends
 from suite.results.within_set import FieldComparison
 from suite.stats import Estimate
 
-HEADS = ("question", "stack", "before", "after", "speedup", "verdict")
-COLUMNS = (
-    "first",
-    "second",
-    "question",
-    "stack",
-    "first_outcome",
-    "second_outcome",
-    "first_seconds",
-    "second_seconds",
-    "speedup",
-    "speedup_low",
-    "speedup_high",
-    "verdict",
-    "reason",
-)
+CASES: dict[str, Any] = {
+    **dict.fromkeys(("question", "stack", "first_outcome", "second_outcome"), pl.String),
+    **dict.fromkeys(("first_seconds", "second_seconds"), pl.Float64),
+    "verdict": pl.String,
+    **dict.fromkeys(("speedup", "speedup_low", "speedup_high"), pl.Float64),
+    "reason": pl.String,
+}
+SHOWN = {name: name.replace("first", "before").replace("second_", "after_") for name in CASES}  # by suite/answers
 FIELD_COLUMNS = (
     "question",
     "stack",
@@ -57,26 +51,55 @@ ALONE_SHOWN = 10  # so many of the cases that only one set has are listed; the o
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One comparison on the page: a further set with the first, or the values of a field within one set.
-
-    Both have a title, the answer, further sentences and a plot for each question. Only a comparison of a field's values
-    has `within_set`. Only a comparison of two sets has the others: `alone` names the cases that one set lacks,
-    `changes` are the cases that both have, `map` is their map, `moved` are the observed classes that changed, and
-    `moved_cases` the cases that became faster or slower or ended with another outcome, the greatest change first.
-    """
+    """One comparison on the page: a further set with the first (`pair`), or the values of a field within one set
+    (`within_set`). Both have a title, the answer, further sentences and a plot for each question."""
 
     anchor: str
     title: str
     answer: str
     sentences: tuple[str, ...]
-    alone: tuple[str, ...]
     plots: tuple[Plot, ...]
-    unit: units.Unit
-    changes: tuple[CaseChange, ...] = ()
-    moved: tuple[ChangedClass, ...] = ()
     within_set: FieldView | None = None
-    map: Map | None = None
-    moved_cases: tuple[CaseChange, ...] = ()
+    pair: SetPair | None = None
+
+    @property
+    def map(self) -> Map | None:
+        """The map of two sets."""
+        return change_map(self.anchor, self.pair) if self.pair else None
+
+    @property
+    def table(self) -> Part | None:
+        """The cases that both sets have; None without a timed one. Outcomes are in it unless all are ok."""
+        if self.pair is None or not self.pair.changes:
+            return None
+        found = cases(self.pair)
+        if {*found["first_outcome"], *found["second_outcome"]} == {"ok"}:
+            found = found.drop("first_outcome", "second_outcome")
+        return part("", found.rename({name: SHOWN[name] for name in found.columns}))
+
+    @property
+    def moved_cases(self) -> tuple[CaseChange, ...]:
+        """The cases that became faster or slower or ended with another outcome, the greatest change first."""
+        return moved_cases(self.pair) if self.pair else ()
+
+
+def cases(pair: SetPair) -> pl.DataFrame:
+    """Returns a line for each case that both sets have; a speedup is its time in the first over that in the second."""
+    return pl.DataFrame(
+        [
+            {
+                "question": change.name,
+                "stack": change.stack,
+                **dict(zip(("first_outcome", "second_outcome"), change.outcomes, strict=True)),
+                **dict(zip(("first_seconds", "second_seconds"), change.seconds, strict=True)),
+                "verdict": change.verdict,
+                **(ends("speedup", change.ratio) if change.ratio else {}),
+                "reason": change.why or change.note,
+            }
+            for change in pair.changes
+        ],
+        schema=CASES,
+    )
 
 
 def compared_sets(pairs: Sequence[SetPair], threshold: float, tie: float) -> list[Compared]:
@@ -87,17 +110,12 @@ def compared_sets(pairs: Sequence[SetPair], threshold: float, tie: float) -> lis
             title=f"{pair.second} against {pair.first}",
             answer=answer(pair, threshold),
             sentences=tuple(sentences(pair)),
-            alone=pair.alone,
             plots=plots(
                 f"set-{number}",
                 ((change.name, change.stack, change.ratio, change.verdict) for change in pair.changes),
                 tie,
             ),
-            unit=units.time_unit(seconds for change in pair.changes for seconds in change.seconds),
-            changes=pair.changes,
-            moved=pair.observed.moved,
-            map=change_map(f"set-{number}", pair),
-            moved_cases=moved_cases(pair),
+            pair=pair,
         )
         for number, pair in enumerate(pairs, 1)
     ]
@@ -123,9 +141,7 @@ def compared_field(comparison: FieldComparison, base: str, tie: float) -> Compar
         title=view.title,
         answer=view.explained,
         sentences=tuple(reasons),
-        alone=(),
         plots=plots(view.anchor, entries, tie),
-        unit=units.Unit("s", 1.0),
         within_set=view,
     )
 
@@ -185,22 +201,22 @@ def export_sets(pairs: Sequence[SetPair], threshold: float, tie: float) -> Expor
     compared = compared_sets(pairs, threshold, tie)
     tables = [
         Table(
-            comparison.title,
-            HEADS,
-            [*map(change_line, comparison.changes)],
-            numbers=HEADS[2:5],
-            before=[comparison.answer],
-            after=[*comparison.sentences, *alone_lines(comparison.alone)],
+            each.title,
+            titles(each.table.heads) if each.table else (),
+            [*rows_of(each.table)] if each.table else (),
+            titles(head for head in each.table.heads if head.is_number) if each.table else (),
+            before=[each.answer],
+            after=[*each.sentences, *alone_lines(pair.alone)],
         )
-        for comparison in compared
+        for each, pair in zip(compared, pairs, strict=True)
     ]
     tables += [
-        Table(f"{comparison.title}: behaviour", BEHAVIOUR_HEADS, [[*astuple(moved)] for moved in comparison.moved])
-        for comparison in compared
-        if comparison.moved
+        Table(f"{each.title}: behaviour", BEHAVIOUR_HEADS, [[*astuple(moved)] for moved in pair.observed.moved])
+        for each, pair in zip(compared, pairs, strict=True)
+        if pair.observed.moved
     ]
-    lines = [change_cells(pair, change) for pair in pairs for change in pair.changes]
-    return Export(tables, COLUMNS, lines, [pair_json(pair, threshold) for pair in pairs])
+    lines = [[pair.first, pair.second, *line] for pair in pairs for line in cases(pair).rows()]
+    return Export(tables, ("first", "second", *CASES), lines, [pair_json(pair, threshold) for pair in pairs])
 
 
 def export_field(comparison: FieldComparison, base: str, set_id: str, tie: float) -> Export:
@@ -231,38 +247,11 @@ def alone_lines(alone: Sequence[str]) -> list[str]:
     return [*alone[:ALONE_SHOWN], *([f"{others} more cases are in one set alone."] if others > 0 else [])]
 
 
-def change_line(change: CaseChange) -> list[str]:
-    """Returns the line of one case in a table."""
-    before, after = (units.UNKNOWN if seconds is None else units.seconds(seconds) for seconds in change.seconds)
-    return [change.name, change.stack, before, after, ratio_text(change.ratio), change_word(change)]
-
-
 def change_word(change: CaseChange) -> str:
     """Returns the verdict of a case. Without one, returns the outcomes in both sets if a time is missing, else a
     dash."""
     lacks_time = None in change.seconds
     return change.verdict or (" → ".join(change.outcomes) if lacks_time else units.UNKNOWN)
-
-
-def ratio_text(ratio: Estimate | None) -> str:
-    """Returns `1.42× [1.35, 1.50]`."""
-    return units.estimate(ratio.value, ratio.low, ratio.high) if ratio else units.UNKNOWN
-
-
-def change_cells(pair: SetPair, change: CaseChange) -> list[Value]:
-    """Returns the line of one case in CSV."""
-    ratio = change.ratio
-    return [
-        pair.first,
-        pair.second,
-        change.name,
-        change.stack,
-        *change.outcomes,
-        *change.seconds,
-        *((ratio.value, ratio.low, ratio.high) if ratio else (None, None, None)),
-        change.verdict,
-        change.reason,
-    ]
 
 
 def pair_json(pair: SetPair, threshold: float) -> dict[str, Any]:
@@ -280,16 +269,5 @@ def pair_json(pair: SetPair, threshold: float) -> dict[str, Any]:
         "threshold": threshold,
         "observed": {"common": pair.observed.common, "moved": [asdict(moved) for moved in pair.observed.moved]},
         "regressions": [f"{change.name} {change.stack}" for change in worse],
-        "cases": [
-            {
-                "question": change.name,
-                "stack": change.stack,
-                "outcomes": list(change.outcomes),
-                "seconds": list(change.seconds),
-                "verdict": change.verdict,
-                "reason": change.reason,
-                "ratio": estimate_json(change.ratio),
-            }
-            for change in pair.changes
-        ],
+        "cases": cases(pair).to_dicts(),
     }

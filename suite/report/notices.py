@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from suite import units
+from suite.answers.noise import WIDE_FLOOR, WIDE_INTERVALS, Reading, exceeded
 from suite.case import Flag, Outcome
 from suite.errors import COMMAND
-from suite.report.noise import WIDE_FLOOR, WIDE_INTERVALS, Reading, exceeded
 from suite.report.sections.timed.headlines import standing_in
 from suite.results.analysis import Analysis, Comparison
 from suite.sets.plan import PlanFile

@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
+from suite.answers.environment import differences
+from suite.answers.facts import known
+from suite.answers.noise import readings
 from suite.case import Outcome, Purpose
 from suite.errors import COMMAND
 from suite.machine.description import named
 from suite.report.map.controls import PageMap, page_map
 from suite.report.map.panel import Panel, panels
 from suite.report.map.remedies import HowMade
-from suite.report.noise import block_records, readings
 from suite.report.notices import Trust, notices
 from suite.report.sections.mkl_note import MklNote
 from suite.report.sections.registry import SECTIONS
 from suite.report.sections.section import AnswerLine, Context, Section
 from suite.report.sections.timed.headlines import Headline, headlines
-from suite.report.sections.whole_set.environment import differences
-from suite.report.sections.whole_set.facts import Fact, named_facts
 from suite.report.sections.whole_set.method import sampled
 from suite.report.sections.whole_set.reproduce import source
 from suite.report.trust import Account
@@ -44,7 +44,7 @@ class Report:
     set_id: str
     title: str
     line: tuple[str, ...]
-    facts: tuple[Fact, ...]
+    facts: Mapping[str, str]
     account: Account
     sections: tuple[Section, ...]
     analysis: Analysis
@@ -124,7 +124,7 @@ def report_of(results: Results, analysis: Analysis) -> Report:
     answered = headlines(analysis)
     context = Context(results, analysis, question_names(analysis), answered, Frame(results, analysis))
     sections = (kind.of(context) for kind in SECTIONS)
-    noise = readings(analysis, block_records(results.blocks), results.ceilings)
+    noise = readings(analysis, results.blocks, results.ceilings)
     modified = source(results.path / "inputs")[1]
     told = notices(analysis, results.plan_file, noise, modified=modified, differences=differences(analysis.rows))
     return Report(
@@ -190,7 +190,7 @@ def measured_at(results: Results, analysis: Analysis) -> str:
     return (started or planned)[:16].replace("T", " ")
 
 
-def facts(results: Results, analysis: Analysis) -> tuple[Fact, ...]:
+def facts(results: Results, analysis: Analysis) -> dict[str, str]:
     """Returns the facts that are folded under the grey line."""
     counted, when = analysis.counted, measured_at(results, analysis)
     answering = [row for row in counted if row["purpose"] not in (Purpose.EXPLAIN, Purpose.PROFILE)] or counted
@@ -199,7 +199,7 @@ def facts(results: Results, analysis: Analysis) -> tuple[Fact, ...]:
     def values(column: str) -> str:
         return ", ".join(sorted({row.text(column) for row in counted}))
 
-    return named_facts(
+    return known(
         {
             "Result set": results.set_id,
             "Measured": f"{when} UTC" if when else "",

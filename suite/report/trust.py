@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from suite.report.noise import WIDE_FLOOR, WIDE_INTERVALS
+from suite.answers.noise import WIDE_FLOOR, WIDE_INTERVALS
 from suite.report.notices import Notice, Trust
 
 CAUSES_MOST = 2  # on the badge; more are counted

@@ -31,6 +31,7 @@ def main() -> None:
         hard = resource.getrlimit(limit)[1]  # the user's own limit may be less
         least = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(limit, (least, least))
+    sys.modules["numpy"] = None  # type: ignore[assignment]  # Arrow needs none of it; its import takes 0.1 s
     import pyarrow as pa
 
     try:
@@ -77,7 +78,8 @@ def table_in(path: Path, wanted: Sequence[str], rows_max: int) -> Any:
             raise MemoryError
         columns = [name for name in wanted if name in stored.schema_arrow.names]
         table = stored.read(columns=columns, use_threads=False).select(columns)
-    return table.cast(pa.schema([SCHEMA.field(name) for name in columns]))
+    typed = pa.schema([SCHEMA.field(name) for name in columns])
+    return table if table.schema.equals(typed) else table.cast(typed)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ from suite.report.map.controls import baselines_of, is_decided
 from suite.report.map.frames import Behind, behind
 from suite.report.map.metrics import STEADY
 from suite.report.map.page_map import map_row
-from suite.report.noise import block_records
 from suite.report.page import Report
 from suite.report.sections.timed.headlines import Headline, headlines
 from suite.report.sections.whole_set.method import sampled
@@ -110,8 +109,7 @@ def noise(analysis: Analysis, results: Results) -> str:
         for comparison in analysis.comparisons
         if comparison.noise and (width := reach(comparison.noise.ratio)) is not None
     ]
-    records = block_records(results.blocks)
-    noisy = sum(bool(record.reasons) for record in records)
+    noisy = sum(bool(block.get("reasons")) for block in results.blocks)
     parts = []
     if floors:
         least, most = units.percent(min(floors)), units.percent(max(floors))
@@ -119,7 +117,7 @@ def noise(analysis: Analysis, results: Results) -> str:
     elif analysis.comparisons:
         parts.append("noise floor unknown")
     if noisy:
-        parts.append(f"{noisy} of {len(records)} block runs noisy")
+        parts.append(f"{noisy} of {len(results.blocks)} block runs noisy")
     return "; ".join(parts)
 
 

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from suite import units
-from suite.answers.figures.lines import ChartPoint, LineChart, line_chart
+from suite.answers.figures.curves import CurveChart
+from suite.answers.figures.lines import ChartPoint, line_chart
 from suite.report.formats.render import filled, write
 from suite.site.history import Point
 
@@ -46,7 +47,7 @@ class HistoryPanel:
 
     name: str
     machine: str
-    chart: LineChart
+    chart: CurveChart
     changes: tuple[Point, ...]
     points: tuple[Point, ...]
 

@@ -33,6 +33,7 @@ class PageNumbers(HTMLParser):
         self.text: dict[str, str] = {}  # what each open element that matters has said so far, by its tag
         self.heads: list[str] = []
         self.cells: list[tuple[str, str | None]] = []  # text and raw value of a row's cells
+        self.around: list[tuple[list[str], list[tuple[str, str | None]]]] = []
         self.figure: list[str] = []
         self.caption = self.term = self.question = ""
         self.tables = 0
@@ -62,6 +63,7 @@ class PageNumbers(HTMLParser):
         if tag in ("h2", "h3", "h4", "th", "td", "dt", "dd", "figcaption", "p", "li"):
             self.text[tag] = ""
         if tag == "table":
+            self.around.append((self.heads, self.cells))  # a table may stand in another's cell
             self.tables, self.heads = self.tables + 1, []
         if tag == "tr":
             self.cells = []
@@ -99,8 +101,10 @@ class PageNumbers(HTMLParser):
                 self.heads.append(text)
             else:
                 self.cells.append((text, attrs.get("data-v")))
-        elif tag == "tr" and "tbody" in inside:
+        elif tag == "tr" and "tbody" in inside and "thead" not in inside:
             self.end_row()
+        elif tag == "table":
+            self.heads, self.cells = self.around.pop()
         elif tag == "figcaption":
             self.caption = text
         elif tag == "figure":

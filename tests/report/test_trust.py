@@ -9,16 +9,15 @@ from typing import Any
 import pytest
 
 from suite import results
+from suite.answers.noise import exceeded, noise_floors, readings, share_beside
 from suite.report.formats.export import export
 from suite.report.formats.render import render
-from suite.report.noise import exceeded, noise_floors, readings, share_beside
 from suite.report.notices import Notice, Trust, notices
 from suite.report.page import report
-from suite.report.sections.whole_set.environment import EnvironmentSection
 from suite.report.trust import QUIET, Account
 from suite.sets.result_set import ResultSet
 from tests.report import synthetic
-from tests.report.parts import part
+from tests.report.parts import found as found_
 from tests.results.rows import rows_of
 
 SETS = Path(__file__).parents[1] / "results" / "sets"
@@ -114,12 +113,12 @@ def test_badge_notices_and_the_section_on_noise_say_the_same(tmp_path: Path) -> 
     [count] = re.findall(r"(\d+) notices</span></summary>", badge[1])
     assert int(count) == badge[1].count("<li>") == len(made.notices)
     assert badge[1].count("<p") == 1 and f"of these {count} notices:</p>" in badge[1]
-    section = part(made, EnvironmentSection)
-    causes = [reading.cause for reading in exceeded(section.noise)]
+    causes = [reading.cause for reading in exceeded(readings(made.analysis, loaded.blocks, loaded.ceilings))]
     assert {"noisy blocks", "other programs"} <= {*causes}
     assert causes == [notice.cause for notice in made.account.deciding]
-    assert section.answer.endswith(f"noise over its limit: {', '.join(causes[:-1])} and {causes[-1]}.")
-    assert all(f"no: {cause}</span>" in text for cause in causes)
+    section = found_(made, "noise")
+    assert section.sentence == f"Over its limit: {', '.join(causes[:-1])} and {causes[-1]}."
+    assert [cause for cause in section.table["within"] if cause != "yes"] == [f"no: {cause}" for cause in causes]
     assert made.account.reason in " ".join(export(loaded).written("md").split())
 
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from suite.answers.answer import ASKED
+from suite.answers.noise import noisy_blocks
 from suite.case import Flag
 from suite.environments.locks import names as environment_names
 from suite.environments.locks import newest
 from suite.errors import COMMAND, UserError
 from suite.ir.timeline import Category
 from suite.report.formats.render import environment
-from suite.report.noise import block_records, noisy_blocks
 from suite.report.sections import registry  # noqa: F401  # which knows all answers
 from suite.report.sections.timed.comparison_tables import equal_words, heads_over, stack_lines
 from suite.report.sections.timed.headlines import headlines
@@ -93,7 +93,7 @@ class Source:
     @property
     def noisy_blocks(self) -> str:
         """Returns `; 2 of 3 block runs exceeded a noise limit`, as the report says it; empty if none did."""
-        reading = noisy_blocks(block_records(self.results.blocks))
+        reading = noisy_blocks(self.results.blocks)
         return f"; {reading.notice.rstrip('.')}" if reading and reading.notice else ""
 
     def answer(self, name: str) -> list[tuple[str, list[dict[str, Any]]]]:

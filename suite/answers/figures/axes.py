@@ -102,11 +102,13 @@ Axis = LogAxis | LinearAxis
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One value: its place in percent, its kind (a shape and a CSS class), and its words for a screen reader."""
+    """One value: its place in percent, its kind (a shape and a CSS class), and its words for a screen reader. Outside
+    of a row it has a `y`, too, in percent from the top."""
 
     x: float
     kind: str
     title: str
+    y: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

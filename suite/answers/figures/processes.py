@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from suite import units
-from suite.answers.figures.axes import LogAxis
+from suite.answers.figures.axes import LogAxis, Mark
 from suite.answers.figures.plots import kind_of
 from suite.results.stack_figures import StackFigures
 from suite.sets.rows import Row
@@ -16,25 +16,6 @@ from suite.sets.rows import Row
 PLOT_TOP, PLOT_HEIGHT = 6, 80  # of the plot of processes, in pixels
 LINE, TEXT_DOWN = 13, 4  # of its text, in pixels: a line's height, and its foot under its middle
 HIGH = 100  # the height of a run plot, in its own units
-
-
-@dataclass(frozen=True, slots=True)
-class ProcessMark:
-    """The mark of one process's steady median, in percent of the plot."""
-
-    x: float
-    y: float
-    kind: str
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class PlotEnd:
-    """The least or the greatest of the processes' steady medians: where it is written in their plot, in pixels from the
-    top, and its words."""
-
-    y: float
-    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +30,7 @@ class RunPlot:
     warmup: int
 
 
-def marks(figures: StackFigures, axis: LogAxis, unit: units.Unit) -> tuple[ProcessMark, ...]:
+def marks(figures: StackFigures, axis: LogAxis, unit: units.Unit) -> tuple[Mark, ...]:
     """Returns a mark for each process: its block across, its median up."""
     blocks = sorted({process.block for process in figures.processes})
     placed = []
@@ -57,19 +38,19 @@ def marks(figures: StackFigures, axis: LogAxis, unit: units.Unit) -> tuple[Proce
         kind = kind_of(process, counts=figures.counts)
         x = 100 * (blocks.index(process.block) + 0.5) / len(blocks)
         title = f"block {process.block}: {unit(process.seconds)}"
-        placed.append(ProcessMark(round(x, 1), round(100 - axis.percent(process.seconds), 1), kind, title))
+        placed.append(Mark(round(x, 1), kind, title, round(100 - axis.percent(process.seconds), 1)))
     return tuple(placed)
 
 
-def ends(seconds: Sequence[float], axis: LogAxis, unit: units.Unit) -> tuple[PlotEnd, ...]:
-    """Returns the least and the greatest of the processes' medians, each written beside its mark, and a line's height
-    apart from the other."""
+def ends(seconds: Sequence[float], axis: LogAxis, unit: units.Unit) -> tuple[tuple[float, str], ...]:
+    """Returns the least and the greatest of the processes' medians, in pixels from the top of their plot and in words:
+    each is written beside its mark, and a line's height apart from the other."""
     least, most = min(seconds), max(seconds)
     low, high = (PLOT_TOP + PLOT_HEIGHT * (1 - axis.percent(end) / 100) + TEXT_DOWN for end in (least, most))
     if unit(least) == unit(most):
-        return (PlotEnd(round((low + high) / 2, 1), unit(least)),)
+        return ((round((low + high) / 2, 1), unit(least)),)
     apart = max(0.0, LINE - (low - high)) / 2
-    return (PlotEnd(round(low + apart, 1), unit(least)), PlotEnd(round(high - apart, 1), unit(most)))
+    return (round(low + apart, 1), unit(least)), (round(high - apart, 1), unit(most))
 
 
 def run_plot(row: Row, span: LogAxis, most: int, unit: units.Unit) -> RunPlot:

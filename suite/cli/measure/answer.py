@@ -4,20 +4,20 @@ code."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from suite import units
+from suite.answers.endings import lines, shortened
 from suite.cli.terminal.output import print_json, print_table, print_tables
 from suite.errors import COMMAND
 from suite.machine.description import named
 from suite.report.formats.export import document
 from suite.report.page import Report
-from suite.report.sections.whole_set.outcomes import Ending, failures, shortened
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
-from suite.results.outcomes import FAILED, FAILURES, NOTHING_MEASURED, outcome_text
+from suite.results.outcomes import FAILED, FAILURES, NOTHING_MEASURED, outcome_text, outcome_words
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row, accepted
 
@@ -71,10 +71,10 @@ def explained(code: int, rows: Sequence[Row], folder: Path, page: Path) -> list[
     if code != FAILED:
         return []
     counted = accepted(rows)
-    failed = [failure for failure in failures(counted, {}) if failure.outcome in FAILURES]
-    counts = Counter({word: sum(row.processes for row in failed if row.outcome == word) for word in FAILURES})
+    failed = [line for line in lines(counted, {}) if line["outcome"] in FAILURES]
+    counts = Counter({word: sum(line["processes"] for line in failed if line["outcome"] == word) for word in FAILURES})
     words = ", ".join(f"{count} ended as {word}" for word, count in (+counts).items())
-    rest = [f"  and {len(failed) - MOST} more: {page}#outcomes"] if len(failed) > MOST else []
+    rest = [f"  and {len(failed) - MOST} more: {page}#endings"] if len(failed) > MOST else []
     return [
         f"Exit code {code}: of {len(counted)} rows {words}.",
         *(line for failure in failed[:MOST] for line in lines_of(failure, folder)),
@@ -82,8 +82,9 @@ def explained(code: int, rows: Sequence[Row], folder: Path, page: Path) -> list[
     ]
 
 
-def lines_of(failure: Ending, folder: Path) -> list[str]:
-    often = f" ({failure.processes} processes)" if failure.processes > 1 else ""
-    reason = shortened(failure.reason) or "no reason was recorded"
-    line = f"  {failure.stack}, {failure.comparison}{often}: {failure.ending}: {reason}"
-    return [line, f"    log: {folder / failure.log}"] if failure.log else [line]
+def lines_of(failure: Mapping[str, Any], folder: Path) -> list[str]:
+    often = f" ({failure['processes']} processes)" if failure["processes"] > 1 else ""
+    reason = shortened(failure["reason"]) or "no reason was recorded"
+    ending = outcome_words(failure["outcome"], failure["phase"])
+    line = f"  {failure['stack']}, {failure['question']}{often}: {ending}: {reason}"
+    return [line, f"    log: {folder / failure['log']}"] if failure["log"] else [line]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from suite import units
+from suite.answers.facts import known
 from suite.report.between_sets import Compared, change_word
 from suite.report.formats.render import filled
-from suite.report.sections.whole_set.facts import Fact, named_facts
 from suite.report.sections.whole_set.reproduce import source
 from suite.results import Results
 
@@ -39,11 +39,11 @@ def title(sets: Sequence[Results]) -> str:
     return f"{others[0] if len(others) == 1 else f'{len(others)} sets'} against {first}"
 
 
-def set_facts(results: Results) -> tuple[Fact, ...]:
+def set_facts(results: Results) -> dict[str, str]:
     """Returns the facts of one set, which stand under the title."""
     file = results.plan_file
     revision, modified = source(results.path / "inputs")
-    return named_facts(
+    return known(
         {
             "Set": results.set_id,
             "Measured": f"{file.created_at[:16].replace('T', ' ')} UTC" if file else "",

@@ -45,7 +45,7 @@ def export(
 def tables(report: Report) -> list[Table]:
     """Returns the tables of Markdown: the answers, the notices, the sentence of each section, and the sections'
     tables."""
-    facts = [f"{fact.name}: {fact.value}" for fact in report.facts if fact.name in FACTS]
+    facts = [f"{name}: {value}" for name, value in report.facts.items() if name in FACTS]
     facts += [f"Versions: {report.versions}"] * bool(report.versions)
     facts += [f"Command: {file.command}"] if (file := report.results.plan_file) else []
     answers = Table(report.title, (), (), before=[*(answer.text for answer in report.answers), *facts])

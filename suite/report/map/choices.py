@@ -25,17 +25,6 @@ from suite.report.map.page_map import Map
 Key = tuple[str, str]  # (metric, baseline)
 
 
-class Notes:
-    """The numbers of texts, so that the data holds each text once."""
-
-    def __init__(self) -> None:
-        self.numbers: dict[str, int] = {}
-
-    def number(self, text: str) -> int:
-        """Returns the number of a text: the next free one if the text is new."""
-        return self.numbers.setdefault(text, len(self.numbers))
-
-
 def choices(
     maps: Mapping[Key, Map],
     means: Mapping[Key, Mapping[str, Mapping[tuple[int, ...], Iterable[Square]]]],
@@ -43,7 +32,7 @@ def choices(
 ) -> dict[str, Any]:
     """Returns the data of all maps; `means` has the top row of each part of the questions that can be chosen, and for
     each of its sets of common questions."""
-    notes = Notes()
+    notes: dict[str, int] = {}  # so that the data has each text once
     any_map = next(iter(maps.values()))
     place = {stack: number for number, stack in enumerate(any_map.columns)}
     by_metric: dict[str, dict[str, Any]] = {}
@@ -77,13 +66,13 @@ def choices(
             ]
             for metric, questions in pairs.items()
         },
-        "notes": [*notes.numbers],
+        "notes": [*notes],
     }
 
 
-def entry(square: Square, notes: Notes) -> Sequence[Any] | int:
-    """Returns one cell as the script reads it."""
+def entry(square: Square, notes: dict[str, int]) -> Sequence[Any] | int:
+    """Returns one cell as the script reads it; `notes` has the number of each note, its own included."""
     if square.kind in STATES:
         return 0
-    noted = [notes.number(square.note)] if square.note else []
+    noted = [notes.setdefault(square.note, len(notes))] if square.note else []
     return [square.css, square.words, square.small, *noted]

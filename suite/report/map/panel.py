@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from suite import units
-from suite.answers.figures.axes import LogAxis
+from suite.answers.facts import known
+from suite.answers.figures.axes import LogAxis, Mark
 from suite.answers.figures.bars import KINDS
-from suite.answers.figures.processes import PlotEnd, ProcessMark, RunPlot, ends, marks, run_plot
+from suite.answers.figures.processes import RunPlot, ends, marks, run_plot
 from suite.case import Purpose, phase_words
 from suite.ir.findings import StackPrograms, findings
 from suite.report.map.remedies import CellRecipe, HowMade, cell_recipe, remedy
@@ -20,7 +21,6 @@ from suite.report.sections.mkl_note import MklNote, mkl_note
 from suite.report.sections.timed.headlines import modes_text
 from suite.report.sections.timed.units import column_units
 from suite.report.sections.whole_set.asked import code_anchor
-from suite.report.sections.whole_set.facts import Fact, named_facts
 from suite.results.analysis import Analysis, Comparison
 from suite.results.outcomes import Cell, outcome_text
 from suite.results.questions.programs import ProgramQuestion
@@ -72,12 +72,12 @@ class Panel:
     code: tuple[str, str]
     outcome: str
     ending: str
-    facts: tuple[Fact, ...]
+    facts: Mapping[str, str]
     flags: tuple[tuple[str, str], ...]
     ratios: tuple[RatioOver, ...]
-    marks: tuple[ProcessMark, ...]
+    marks: tuple[Mark, ...]
     blocks: int
-    ends: tuple[PlotEnd, ...]
+    ends: tuple[tuple[float, str], ...]
     runs: tuple[RunPlot, ...]
     differences: tuple[Differences, ...]
     recipe: CellRecipe | None
@@ -186,13 +186,13 @@ def facts(
     figures: StackFigures | None,
     rows: Sequence[Row],
     programs: StackPrograms | None,
-) -> tuple[Fact, ...]:
+) -> dict[str, str]:
     """Returns what is known of a cell, in words. The log is a folder of the set, on the machine that ran the
     process."""
     versions = {f"{name} {version}" for row in rows for name, version in row.mapping("versions").items()}
     last = max(rows, key=lambda row: (row["block"], row["replicate"], row["retry"]))
     shown = timing_facts(comparison, figures) if figures else {}
-    return named_facts(
+    return known(
         {
             **shown,
             "Processes": processes(cell, rows),

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from suite.answers.behaviour import behaviour
+from suite.answers.blocks import blocks
 from suite.answers.break_even import break_even
 from suite.answers.compiled import compiled
 from suite.answers.differences import differences
+from suite.answers.endings import endings
+from suite.answers.environment import environment
 from suite.answers.equivalence import equivalence
 from suite.answers.frontier import frontier
 from suite.answers.holders import holders
 from suite.answers.latency import latency
 from suite.answers.memory import memory
+from suite.answers.noise import noise
 from suite.answers.peaks import peaks
 from suite.answers.predicted import predicted
 from suite.answers.profiles import profiles
 from suite.answers.programs import programs
+from suite.answers.published import published
 from suite.answers.published_verdicts import published_verdicts
 from suite.answers.roofline import roofline
 from suite.answers.searches import searches
@@ -25,11 +30,8 @@ from suite.report.sections.timed.comparisons import ComparisonsSection
 from suite.report.sections.timed.sweep import SweepsSection
 from suite.report.sections.timed.within_set import WithinSetSection
 from suite.report.sections.whole_set.asked import AskedSection
-from suite.report.sections.whole_set.environment import EnvironmentSection
 from suite.report.sections.whole_set.glossary import GlossarySection
 from suite.report.sections.whole_set.method import MethodSection
-from suite.report.sections.whole_set.outcomes import OutcomesSection
-from suite.report.sections.whole_set.published import PublishedSection
 from suite.report.sections.whole_set.reproduce import ReproduceSection
 
 SECTIONS: tuple[type[Section], ...] = (
@@ -42,7 +44,7 @@ SECTIONS: tuple[type[Section], ...] = (
     section_of(compiled),
     section_of(transfers),
     WithinSetSection,
-    PublishedSection,
+    section_of(published),
     section_of(predicted),
     section_of(searches),
     section_of(published_verdicts),
@@ -55,10 +57,12 @@ SECTIONS: tuple[type[Section], ...] = (
     section_of(programs),
     section_of(differences),
     section_of(behaviour),
-    OutcomesSection,
+    section_of(endings),
     section_of(equivalence),
     MethodSection,
-    EnvironmentSection,
+    section_of(environment),
+    section_of(noise),
+    section_of(blocks),
     GlossarySection,
     ReproduceSection,
 )

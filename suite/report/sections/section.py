@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
+import polars as pl
+
 from suite.answers.answer import ASKED, Answer, Asked, Function
 from suite.answers.show import Part, parts, rows_of, titles
 from suite.protocol import Protocol
-from suite.report.sections.labels import comparison_anchor
+from suite.report.sections.labels import comparison_anchor, panel_anchor
 from suite.report.sections.mkl_note import MklNote
 from suite.report.sections.timed.headlines import Headline
 from suite.report.tables import Table, Value
@@ -140,6 +142,11 @@ class AnswerSection(Section):
     def __init__(self, context: Context, found: Answer) -> None:
         self.found = found
         self.baseline = context.analysis.baseline
+        self.panels = {
+            (comparison.name, cell.stack): panel_anchor(comparison, cell.stack)
+            for comparison in context.analysis.comparisons
+            for cell in comparison.cells
+        }
         self.anchors = {comparison.name: comparison_anchor(comparison) for comparison in context.analysis.comparisons}
 
     @classmethod
@@ -193,12 +200,17 @@ class AnswerSection(Section):
     def console(self) -> Sequence[Table]:
         return self.whole() if self.asked.on_console and self.found.on_console else ()
 
+    @property
+    def brief(self) -> pl.DataFrame:
+        """The table that Markdown has."""
+        return self.found.table if self.found.in_brief is None else self.found.in_brief
+
     def lines(self) -> Iterable[Mapping[str, Value]]:
         return self.found.lines
 
     def whole(self) -> list[Table]:
         """The table of all questions at once; where stacks stand side by side, in its parts."""
-        shown = self.parts if self.asked.across or self.asked.shown else parts(self.found.table)
+        shown = self.parts if self.asked.across or self.asked.shown else parts(self.brief)
         tables = [told(part, self.heading) for part in shown]
         return [*tables[:-1], *(replace(last, after=self.found.also) for last in tables[-1:])]
 

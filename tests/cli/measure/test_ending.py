@@ -47,7 +47,7 @@ def test_processes_that_ended_alike_are_one_line_and_the_rest_is_counted() -> No
     total, *lines = lines_of(*twice, *others)
     assert "8 rows" in total and "2 ended as crashed, 6 ended as wrong" in total
     assert sum("(2 processes): crashed in the first run" in line for line in lines) == 1
-    assert lines[-1] == f"  and 2 more: {PAGE}#outcomes"
+    assert lines[-1] == f"  and 2 more: {PAGE}#endings"
 
 
 def test_a_reason_isn_t_longer_than_a_few_lines() -> None:

@@ -13,7 +13,7 @@ import pytest
 from suite.case import Planned
 from suite.cli.measure import reproduce as reproducing
 from suite.errors import Damaged, UserError
-from suite.report.sections.whole_set.reproduce import recipe, source
+from suite.report.sections.whole_set.reproduce import source, steps
 from suite.results.outcomes import INTERRUPTED
 from suite.run.start import engines
 from suite.run.start.reopen import reopen
@@ -161,8 +161,8 @@ def test_a_revision_that_a_shell_would_obey_is_in_no_recipe(tmp_path: Path) -> N
         plan_file(revision="0123456;id")
     store = a_set(tmp_path)
     (store.folder / "inputs" / "revision.txt").write_text("0123456;id")
-    made = recipe(store.plan_file, *source(store.folder / "inputs"))
-    assert made and not any("checkout" in step for step in made.steps)
+    made = steps(store.plan_file, *source(store.folder / "inputs"))
+    assert made and not any("checkout" in step for step in made)
 
 
 def test_an_interpreter_of_theirs_is_not_run(tmp_path: Path) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 
 from suite.answers.figures.axes import LogAxis
-from suite.answers.figures.curves import curves
-from suite.answers.figures.lines import LABEL_HEIGHT, looks_of
+from suite.answers.figures.curves import LABEL_HEIGHT, curves, looks_of
 
 
 def test_a_curve_is_drawn_on_both_axes() -> None:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suite.answers.figures.lines import HEIGHT, LABEL_HEIGHT, ChartPoint, apart, line_chart, looks_of
+from suite.answers.figures.curves import HEIGHT, LABEL_HEIGHT, apart, looks_of
+from suite.answers.figures.lines import ChartPoint, line_chart
 from suite.stacks.catalog import STACKS
 
 
@@ -19,12 +20,12 @@ def value(place: int, seconds: float, kind: str = "same") -> ChartPoint:
 def test_values_lie_where_their_sets_and_times_are() -> None:
     lines = {"jax_jit": [value(0, 0.01), value(2, 0.04)], "numpy": [value(1, 0.02)]}
     chart = line_chart("id", "title", ["2026-03-01", "2026-03-01", "2026-03-02"], lines, {2: "jax 1.0 → jax 1.1"})
-    jax, numpy = chart.series
+    jax, numpy = chart.curves
     first, last, between = *jax.points, numpy.points[0]
     assert (first.x, last.x, between.x) == (16.67, 83.33, 50.0)
     assert first.y - between.y == pytest.approx(between.y - last.y), "a log axis"
     assert all(point.high is not None and point.high < point.y < (point.low or 0) for point in (first, last, between))
-    assert jax.path == f"16.67,{first.y} 83.33,{last.y}" and (jax.last, chart.unit) == ("40.0 ms", "ms")
+    assert jax.path == f"16.67,{first.y} 83.33,{last.y}" and (jax.value, chart.up_label) == ("40.0 ms", "ms, log")
     assert [(event.x, event.label) for event in chart.events] == [(66.67, "jax 1.0 → jax 1.1")]
     assert [tick.label for tick in chart.across] == ["2026-03-01", "2026-03-02"], "a date is written once"
 

@@ -38,8 +38,8 @@ def test_markdown_has_answers_tables_and_reasons() -> None:
     shown = export(results.load(SETS / "three_questions")).written("md")
     assert shown.startswith("### ffn, gemm, llama: which stack is fastest\n\n- Fastest for ffn train full: jax_jit")
     assert THREE_QUESTIONS in shown
-    assert "- ffn train full, torch_xla: out of host memory in the steady runs: killed at its 640 MiB limit" in shown
-    assert "- no steady state: numpy in ffn train full (1/4)" in shown
+    assert "| ffn train full | torch_xla | out of host memory in the steady runs | killed at its 640 MiB limit" in shown
+    assert "| ffn train full | numpy | ok |  | assumed 3/4, no steady state 1/4 |" in shown
     assert "- Machine: AMD EPYC (family 26" in shown
     assert TWO_PASSES in export(results.load(SETS / "two_passes")).written("md")
 

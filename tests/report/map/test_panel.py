@@ -48,7 +48,7 @@ def test_every_planned_cell_has_a_panel(loaded: results.Results, shown: tuple[Pa
     assert len({panel.id for panel in shown}) == len(shown)
     for panel in shown:
         figures = question(analysis, panel).of(panel.stack)
-        known = {fact.name: fact.value for fact in panel.facts}
+        known = panel.facts
         assert len(panel.marks) == (len(figures.processes) if figures else 0)
         assert ("Median of a step" in known) == (figures is not None)
         assert panel.recipe is not None
@@ -96,13 +96,15 @@ def test_the_plot_of_processes_names_their_least_and_greatest_median(
             continue
         unit = column_units(question(analysis, panel)).steady
         seconds = [process.seconds for process in figures.processes]
-        assert [end.words for end in panel.ends] == [*dict.fromkeys(map(unit, (min(seconds), max(seconds))))]
+        assert [words for _, words in panel.ends] == [*dict.fromkeys(map(unit, (min(seconds), max(seconds))))]
         if len(panel.ends) > 1:
-            low, high = panel.ends
-            assert 6 < high.y <= low.y - 13 < 92
+            (low, _), (high, _) = panel.ends
+            assert 6 < high <= low - 13 < 92
         seen.add(len(panel.ends))
     assert 2 in seen
-    assert [end.words for end in ends([0.02, 0.02], LogAxis.over([0.02, 0.02]), units.time_unit([0.02]))] == ["20.0 ms"]
+    assert [words for _, words in ends([0.02, 0.02], LogAxis.over([0.02, 0.02]), units.time_unit([0.02]))] == [
+        "20.0 ms"
+    ]
 
 
 def test_a_stack_in_two_modes_says_so_behind_its_cell_and_on_the_map() -> None:
@@ -111,7 +113,7 @@ def test_a_stack_in_two_modes_says_so_behind_its_cell_and_on_the_map() -> None:
     made = report(results.Results(Path("nowhere"), plan_file(), rows, [], {}), "numpy")
     overview = made.overview
     assert overview and overview.sentence
-    told = {panel.stack: {fact.name: fact.value for fact in panel.facts} for panel in made.panels(overview)}
+    told = {panel.stack: panel.facts for panel in made.panels(overview)}
     assert (
         told["jax_jit"]["Two modes"].startswith("slowest/fastest 1.51×, fastest 10.0")
         and "Two modes" not in told["numpy"]
@@ -237,8 +239,5 @@ def test_processes_that_were_inferred_are_told_apart_from_those_that_ran() -> No
         for row in rows
     ]
     made = report(results.Results(Path("nowhere"), plan_file(baseline="numpy"), rows, [], {}))
-    known = {
-        panel.stack: next(fact.value for fact in panel.facts if fact.name == "Processes")
-        for panel in made.panels(made.overview)
-    }
+    known = {panel.stack: panel.facts["Processes"] for panel in made.panels(made.overview)}
     assert known == {"numpy": "3 ok of 3", "jax_jit": "0 ok of 3: 1 ran, 2 inferred"}

@@ -43,7 +43,7 @@ def test_the_answers_of_a_set(made: Report) -> None:
     assert answers["comparisons"] == "3 comparisons: the lowest median is that of jax_jit in 3."
     assert answers["break_even"].startswith("Least total time on ffn train, by the medians: numpy up to step ")
     assert "wrong: torch_inductor on selu forward" in answers["equivalence"]
-    assert answers["outcomes"].startswith("24 of 30 planned cases ended ok; 1 ")
+    assert answers["endings"].startswith("24 of 30 planned cases ended ok; 1 ")
 
 
 def test_every_term_is_explained_once_and_linked_where_it_is_used(html_file: Path) -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from suite.report.sections.section import Context, Section
-from suite.report.sections.whole_set.terms import Constants, meanings
+from suite.report.sections.whole_set.terms import meanings
 
 
 @dataclass(frozen=True, slots=True)
 class GlossarySection(Section):
     """The terms by name, each with its meaning."""
 
-    meanings: tuple[tuple[str, str], ...]
+    meanings: Mapping[str, str]
 
     name = "glossary"
     nav = "Glossary"
@@ -20,10 +21,9 @@ class GlossarySection(Section):
 
     @classmethod
     def of(cls, context: Context) -> GlossarySection:
-        """Returns the section, which every page has."""
-        return cls(meanings(Constants.of(context.protocol)))
+        return cls(meanings(context.protocol))
 
     @property
     def answer(self) -> str:
-        """Returns how many words it has."""
-        return f"{len(self.meanings)} words, from {self.meanings[0][0]} to {self.meanings[-1][0]}."
+        first, *_, last = self.meanings
+        return f"{len(self.meanings)} words, from {first} to {last}."

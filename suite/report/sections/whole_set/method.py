@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
-from suite import units
+from suite.answers.facts import facts_of
 from suite.case import Purpose
 from suite.protocol import SAMPLINGS
 from suite.report.sections.section import Context, Section
-from suite.report.sections.whole_set.facts import Fact, facts_of
+from suite.report.sections.whole_set.terms import constants
+from suite.results.analysis import Analysis
 from suite.sets.rows import Row
-from suite.stats import CLOSE, MODES_SPREAD
 
 ROUNDS = "in rounds"
 IN_WORDS = dict(zip(SAMPLINGS, ("one process after another", ROUNDS), strict=True))
@@ -31,17 +31,11 @@ def sampled(rows: Iterable[Row]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MethodSection(Section):
-    """The protocol's constants in words. `family` counts the set's ratios over the baseline; `sampled` says how samples
-    were taken."""
+    """How the set was `sampled` and judged, with the `constants` that the template's sentences quote."""
 
-    confidence: str
-    tie: str
-    close: str
-    modes_spread: str
-    family: int
-    baseline: str
+    analysis: Analysis
     sampled: str
-    constants: tuple[Fact, ...]
+    constants: Mapping[str, str]
 
     name = "method"
     nav = "Method"
@@ -50,28 +44,19 @@ class MethodSection(Section):
 
     @classmethod
     def of(cls, context: Context) -> MethodSection:
-        """Returns the section, which every page has."""
-        protocol = context.protocol
-        return cls(
-            confidence=units.percent(protocol.confidence),
-            tie=units.percent(protocol.tie_ratio - 1),
-            close=units.percent(CLOSE - 1),
-            modes_spread=units.ratio(MODES_SPREAD),
-            family=len(context.analysis.speedups),
-            baseline=context.analysis.baseline,
-            sampled=sampled(context.analysis.counted),
-            constants=tuple(facts_of({name.replace("_", " "): value for name, value in asdict(protocol).items()})),
-        )
+        return cls(context.analysis, sampled(context.analysis.counted), constants(context.protocol))
+
+    @property
+    def protocol(self) -> Mapping[str, str]:
+        return facts_of({name.replace("_", " "): value for name, value in asdict(self.analysis.protocol).items()})
 
     @property
     def has_rounds(self) -> bool:
-        """Whether some processes were sampled in rounds."""
         return ROUNDS in self.sampled
 
     @property
     def answer(self) -> str:
-        """Returns how the set's ratios were formed and judged."""
         return (
-            f"Fresh processes in shuffled blocks, paired inside a block; simultaneous {self.confidence} "
-            f"intervals; a tie is within ±{self.tie}."
+            f"Fresh processes in shuffled blocks, paired inside a block; simultaneous {self.constants['confidence']} "
+            f"intervals; a tie is within ±{self.constants['tie']}."
         )

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from suite.errors import COMMAND
 from suite.report.sections.section import Context, Section
-from suite.report.sections.whole_set.facts import Fact
 from suite.sets.plan import REVISION, PlanFile
 
 REVISION_MAX = 1000  # characters of inputs/revision.txt that are read
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
-    """The commands that make a result set again (`steps`), the command that renders its page, and the facts that it was
-    made from: revision, seed, locks."""
-
-    steps: tuple[str, ...]
-    render: str
-    facts: tuple[Fact, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ReproduceSection(Section):
-    """The recipe; None for a bare Parquet file, which doesn't say how it was made."""
+    """The plan and the source of a set; a bare Parquet file has no plan, and doesn't say how it was made."""
 
-    recipe: Recipe | None
+    file: PlanFile | None
+    revision: str
+    is_modified: bool
 
     name = "reproduce"
     nav = "Reproduce"
@@ -37,15 +29,31 @@ class ReproduceSection(Section):
 
     @classmethod
     def of(cls, context: Context) -> ReproduceSection:
-        """Returns the section, which every page has."""
-        return cls(recipe(context.results.plan_file, *source(context.results.path / "inputs")))
+        return cls(context.results.plan_file, *source(context.results.path / "inputs"))
 
     @property
     def answer(self) -> str:
-        """Returns the command that measures the set again."""
-        if self.recipe is None:
+        if self.file is None:
             return "Unknown: a bare Parquet file doesn't say how it was made."
-        return f"Measured by: {self.recipe.steps[-1]}"
+        return f"Measured by: {self.steps[-1]}"
+
+    @property
+    def steps(self) -> Sequence[str]:
+        """The commands that check out the source, apply the changes that were made to it, and run; none without a
+        plan."""
+        return steps(self.file, self.revision, self.is_modified) if self.file else ()
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        """What the set was made from: revision, seed, locks."""
+        if self.file is None:
+            return {}
+        return {
+            "source revision": self.revision.strip() or "unknown",
+            "source modified": "yes, by inputs/diff.patch: read it before you apply it" if self.is_modified else "no",
+            "seed": str(self.file.plan.seed),
+            **{f"lock file {name}": digest or "none" for name, digest in sorted(self.file.locks.items())},
+        }
 
 
 def source(inputs: Path) -> tuple[str, bool]:
@@ -58,22 +66,11 @@ def source(inputs: Path) -> tuple[str, bool]:
     return text, diff.is_file() and diff.stat().st_size > 0
 
 
-def recipe(file: PlanFile | None, revision: str, modified: bool) -> Recipe | None:
-    """Returns the commands that make a set again: they check out the source, apply the changes that were made to it,
-    and run. None without a plan."""
-    if file is None:
-        return None
+def steps(file: PlanFile, revision: str, is_modified: bool) -> list[str]:
+    """Returns the commands that make a set again."""
     clean = next(iter(revision.split()), "")
-    steps = [f"git checkout {clean}"] if REVISION.fullmatch(clean) else []
-    folder = shlex.quote(f"results/{file.plan.set_id}")
-    if modified:
-        steps.append(f"git apply {folder}/inputs/diff.patch")
+    checkout = [f"git checkout {clean}"] if REVISION.fullmatch(clean) else []
+    patch = f"{shlex.quote(f'results/{file.plan.set_id}')}/inputs/diff.patch"
     # A command of `invoke` is of a revision that doesn't have `COMMAND`.
-    steps += ["make setup", file.command if file.command.startswith(COMMAND) else f".venv/bin/{file.command}"]
-    facts = [
-        Fact("source revision", revision.strip() or "unknown"),
-        Fact("source modified", "yes, by inputs/diff.patch: read it before you apply it" if modified else "no"),
-        Fact("seed", str(file.plan.seed)),
-        *(Fact(f"lock file {name}", digest or "none") for name, digest in sorted(file.locks.items())),
-    ]
-    return Recipe(tuple(steps), f"{COMMAND} report --set={folder}", tuple(facts))
+    run = file.command if file.command.startswith(COMMAND) else f".venv/bin/{file.command}"
+    return [*checkout, *([f"git apply {patch}"] if is_modified else []), "make setup", run]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
@@ -39,28 +38,16 @@ FLAG_TERMS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Constants:
-    """The constants of a set that the meanings quote: shares and factors, in words."""
-
-    confidence: str
-    tie: str
-    close: str
-    modes_spread: str
-    drift: str
-    steal: str
-
-    @classmethod
-    def of(cls, protocol: Protocol) -> Constants:
-        """Returns the constants of a set that was measured by this protocol."""
-        return cls(
-            confidence=units.percent(protocol.confidence),
-            tie=units.percent(protocol.tie_ratio - 1),
-            close=units.percent(CLOSE - 1),
-            modes_spread=units.ratio(MODES_SPREAD),
-            drift=units.percent(protocol.canary_drift_max),
-            steal=units.percent(protocol.steal_share_max),
-        )
+def constants(protocol: Protocol) -> dict[str, str]:
+    """Returns the constants of a set that meanings and the method quote: shares and factors, in words."""
+    return {
+        "confidence": units.percent(protocol.confidence),
+        "tie": units.percent(protocol.tie_ratio - 1),
+        "close": units.percent(CLOSE - 1),
+        "modes_spread": units.ratio(MODES_SPREAD),
+        "drift": units.percent(protocol.canary_drift_max),
+        "steal": units.percent(protocol.steal_share_max),
+    }
 
 
 @cache
@@ -76,7 +63,7 @@ def flag_words(flag: str) -> str:
 
 def flag_title(flag: str, share: str, protocol: Protocol) -> str:
     """Returns what a flag means, with the constants of the set; a `share` like `2/5` says of how many processes."""
-    meaning = terms()[FLAG_TERMS[flag]].format(**asdict(Constants.of(protocol)))
+    meaning = terms()[FLAG_TERMS[flag]].format(**constants(protocol))
     return f"{meaning} ({share.replace('/', ' of ')} processes)" if share else meaning
 
 
@@ -87,7 +74,7 @@ def term_id(term: str) -> str:
     return f"term-{'-'.join(re.findall(r'[a-z0-9]+', term.lower()))}"
 
 
-def meanings(constants: Constants) -> tuple[tuple[str, str], ...]:
-    """Returns (term, what it means) with the constants of the set, sorted by term."""
-    values = asdict(constants)
-    return tuple((term, text.format(**values)) for term, text in terms().items())
+def meanings(protocol: Protocol) -> dict[str, str]:
+    """Returns {term: what it means} with the constants of the set, sorted by term."""
+    values = constants(protocol)
+    return {term: text.format(**values) for term, text in terms().items()}

@@ -21,8 +21,6 @@ from suite.errors import UserError
 from suite.report.formats.render import render
 from suite.report.page import Report, report
 from suite.report.sections.timed.comparisons import ComparisonsSection, order_words
-from suite.report.sections.whole_set.environment import EnvironmentSection
-from suite.report.sections.whole_set.outcomes import OutcomesSection
 from suite.report.sections.whole_set.reproduce import ReproduceSection
 from suite.results.analysis import Comparison
 from suite.results.cases.break_even import Calls, pays_off
@@ -155,42 +153,43 @@ def test_a_stack_that_failed_in_one_block_is_compared_in_the_others_and_says_so(
     assert partial.speedup is not None and partial.speedup.ratio.blocks == 4
 
 
+def endings(made: Report) -> list[dict[str, Any]]:
+    return found_(made, "endings").table.to_dicts()
+
+
 def test_every_planned_case_appears(made: Report, loaded: results.Results) -> None:
     assert loaded.plan_file is not None
     planned = {(attempt.case.workload, attempt.case.stack) for attempt in loaded.plan_file.attempts}
-    shown = {(line.comparison.split()[0], line.stack) for line in part(made, OutcomesSection).endings}
+    shown = {(line["question"].split()[0], line["stack"]) for line in endings(made)}
     assert shown == planned and len(planned) == 30
     for c in comparisons_of(made):
         assert {r.stack for r in c.stacks} | {cell.stack for cell in c.untimed} == set(synthetic.STACKS)
 
 
 def test_each_case_says_how_it_ended(made: Report) -> None:
-    lines = {(line.comparison, line.stack): line for line in part(made, OutcomesSection).endings}
-    assert lines["gemm forward", "jax_jit"].ending == "ok" and lines["gemm forward", "jax_jit"].in_blocks == "1–5"
-    assert lines["ffn train", "tf_eager"].ending == "out of host memory while building the step"
-    assert lines["ffn train", "torch_xla"].ending == "timeout in the first run"
-    assert lines["selu forward", "torch_xla"].ending == "unsupported"
-    assert lines["selu forward", "tf_graph"].ending == "error in the second run"
-    partial = ("gemm forward", "tf_xla")
+    lines = [((line["question"], line["stack"]), line) for line in endings(made)]
+    told = {case: (line["outcome"], line["phase"]) for case, line in lines}
+    assert told["gemm forward", "jax_jit"] == ("ok", "") and dict(lines)["gemm forward", "jax_jit"]["blocks"] == "1–5"
+    assert told["ffn train", "tf_eager"] == ("oom_host", "build")
+    assert told["ffn train", "torch_xla"] == ("timeout", "first")
+    assert told["selu forward", "torch_xla"] == ("unsupported", "")
+    assert told["selu forward", "tf_graph"] == ("error", "second")
     both = [
-        (line.ending, line.in_blocks)
-        for line in part(made, OutcomesSection).endings
-        if (line.comparison, line.stack) == partial
+        (line["outcome"], line["phase"], line["blocks"]) for case, line in lines if case == ("gemm forward", "tf_xla")
     ]
-    assert both == [("crashed in the steady runs", "3"), ("ok", "1–2, 4–5")]
+    assert both == [("crashed", "steady", "3"), ("ok", "", "1–2, 4–5")]
 
 
 def test_every_row_that_is_not_ok_has_its_reason(made: Report, loaded: results.Results) -> None:
     for raw_row in loaded.rows:
         if raw_row["outcome"] != "ok":
             assert any(
-                f.outcome == raw_row["outcome"] and f.stack == raw_row["stack"] and f.reason == raw_row["reason"]
-                for f in part(made, OutcomesSection).failures
+                all(line[name] == raw_row[name] for name in ("outcome", "stack", "reason")) for line in endings(made)
             )
-    unsupported = [f for f in part(made, OutcomesSection).failures if f.outcome == "unsupported"]
-    assert [(f.stack, f.blocks) for f in unsupported] == [("torch_xla", (1, 2, 3, 4, 5))]
-    error = next(f for f in part(made, OutcomesSection).failures if f.outcome == "error")
-    assert error.processes == 6 and dict(error.flags)["rejected_block"] == "1/6"
+    unsupported = [line for line in endings(made) if line["outcome"] == "unsupported"]
+    assert [(line["stack"], line["blocks"]) for line in unsupported] == [("torch_xla", "1–5")]
+    error = next(line for line in endings(made) if line["outcome"] == "error")
+    assert {"flag": "rejected_block", "processes": "1/6"} in error["flags"]
 
 
 def test_geometric_mean_over_the_comparisons_that_count(made: Report) -> None:
@@ -252,8 +251,8 @@ def test_one_block_decides_nothing(tmp_path: Path) -> None:
     assert all(r.speedup.verdict == "undecided" for c in comparisons_of(made) for r in c.stacks if r.speedup)
     assert all(r.median.low is None for c in comparisons_of(made) for r in c.stacks)
     assert all(", undecided" in h.text or "(the baseline)" in h.text for h in made.headlines if h.ok > 1)
-    unrun = [f for f in part(made, OutcomesSection).failures if f.outcome == NOT_RUN]
-    assert unrun and all(f.blocks == (2, 3, 4, 5) for f in unrun)
+    unrun = [line for line in endings(made) if line["outcome"] == NOT_RUN]
+    assert unrun and all(line["blocks"] == "2–5" for line in unrun)
 
 
 def test_a_set_without_any_row_is_still_reported(tmp_path: Path) -> None:
@@ -289,28 +288,23 @@ def test_the_names_tell_comparisons_apart(tmp_path: Path, folder: Path) -> None:
 
 
 def test_reproduction_names_everything_the_set_was_made_from(made: Report, loaded: results.Results) -> None:
-    file, steps = loaded.plan_file, "\n".join(part(made, ReproduceSection).recipe.steps)
+    file, steps = loaded.plan_file, "\n".join(part(made, ReproduceSection).steps)
     assert file is not None
     assert "git checkout 0123456789abcdef" in steps and file.command in steps
-    facts = {
-        fact.name: fact.value
-        for fact in (part(made, ReproduceSection).recipe.facts if part(made, ReproduceSection).recipe else ())
-    }
+    facts = part(made, ReproduceSection).facts
     assert facts["seed"] == "20260115" and facts["source modified"] == "no"
     assert {name: facts[f"lock file {name}"] for name in file.locks} == dict(file.locks) and len(file.locks) > 5
 
 
 def test_surroundings(made: Report) -> None:
-    jax = next(e for e in part(made, EnvironmentSection).environments if e.name == "jax")
-    assert {v.name: v.value for v in jax.versions} == {"jax": "2.13.0", "numpy": "2.3.5"}
-    facts = {f.name: f.value for f in jax.facts}
-    assert facts["affinity"] == "0, 1" and facts["environment_variables.OMP_NUM_THREADS"] == "2"
+    rows = found_(made, "environment").table.to_dicts()
+    facts = {row["fact"]: row["value"] for row in rows if row["of"] == "jax"}
+    assert (facts["jax"], facts["numpy"], facts["affinity"]) == ("2.13.0", "2.3.5", "0, 1")
+    assert facts["environment_variables.OMP_NUM_THREADS"] == "2"
     assert facts["timer_cost_seconds"] == "81.0 ns" and "readings" in facts["mhz_before"]
-    assert [(b.block, b.retry, b.verdict) for b in part(made, EnvironmentSection).blocks][1:3] == [
-        (2, 1, "rejected"),
-        (2, 2, "accepted"),
-    ]
-    assert part(made, EnvironmentSection).blocks[1].drift == pytest.approx(0.113)
+    blocks = found_(made, "blocks").table.to_dicts()
+    assert [(b["block"], b["run"], b["counted"]) for b in blocks][1:3] == [(2, 1, "rejected"), (2, 2, "accepted")]
+    assert blocks[1]["drift"] == pytest.approx(0.113)
 
 
 def test_missing_set_and_unknown_baseline_are_refused(folder: Path, tmp_path: Path) -> None:
@@ -399,7 +393,7 @@ def test_a_time_has_one_unit_in_table_map_panel_and_sentence() -> None:
     [baseline] = [cell for cell in shown.squares if cell.kind == "baseline"]
     assert baseline.small == "5,000 \N{MICRO SIGN}s" == baseline.own
     [panel] = [panel for panel in made.panels(overview) if panel.stack == "numpy"]
-    assert panel.facts[0].value.startswith("5,000 \N{MICRO SIGN}s")
+    assert next(iter(panel.facts.values())).startswith("5,000 \N{MICRO SIGN}s")
     assert panel.marks[0].title == "block 1: 5,000 \N{MICRO SIGN}s" and "5,000 \N{MICRO SIGN}s" in panel.runs[0].title
 
 

@@ -9,20 +9,19 @@ import pytest
 
 import suite.report
 from suite import results
+from suite.answers.noise import readings
 from suite.cli.terminal.output import print_tables
 from suite.report.formats.export import export
 from suite.report.formats.render import render
-from suite.report.noise import readings
 from suite.report.notices import notices
 from suite.report.page import report
 from suite.report.sections.timed.comparison_tables import console_table
 from suite.report.sections.timed.headlines import headlines
-from suite.report.sections.whole_set.outcomes import OutcomesSection
 from suite.results.analysis import Analysis, analyse
 from suite.sets.rows import Row
 from tests.plan_files import plan_file
 from tests.report import synthetic
-from tests.report.parts import part
+from tests.report.parts import found
 from tests.results.rows import attempt_of, make_set, record, row_of, rows_of
 
 JAX = "jax_jit"
@@ -60,10 +59,9 @@ def test_an_unfinished_set_names_no_fastest_stack(unfinished: results.Results) -
 def test_an_unfinished_set_shows_what_is_unsupported_as_such(unfinished: results.Results) -> None:
     made = report(unfinished)
     reason = synthetic.ENDINGS[synthetic.UNSUPPORTED_IN_PLAN]["reason"]
-    assert [
-        f.reason for f in part(made, OutcomesSection).failures if (f.stack, f.outcome) == ("torch_xla", "unsupported")
-    ] == [reason]
-    assert {fact.name: fact.value for fact in made.facts}["Blocks"] == "3"
+    lines = found(made, "endings").table.to_dicts()
+    assert [f["reason"] for f in lines if (f["stack"], f["outcome"]) == ("torch_xla", "unsupported")] == [reason]
+    assert made.facts["Blocks"] == "3"
 
 
 def test_what_the_noise_hides_is_a_notice() -> None:

@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 
 from suite import results
+from suite.answers.environment import differences
 from suite.case import Attempt, Purpose
 from suite.report.formats.render import render
 from suite.report.page import Report, report
-from suite.report.sections.whole_set.environment import EnvironmentSection, differences, environments, own_versions
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row, empty_row
 from suite.stacks.names import attempt_name
+from tests.answers.asking import answered
 from tests.report import synthetic
-from tests.report.parts import part
+from tests.report.parts import found
 from tests.results.rows import attempt_of, row_of
 
 CEILINGS = [
@@ -61,13 +62,13 @@ def test_a_set_that_did_not_ask_has_no_such_column(html_file: Path) -> None:
 
 
 def test_the_machine_and_its_ceiling_stand_under_the_title(reported: Report) -> None:
-    machine = next(fact.value for fact in reported.facts if fact.name == "Machine")
+    machine = reported.facts["Machine"]
     assert machine.startswith("Example CPU @ 2.80GHz") and "reaches 200 GFLOP/s in f32" in machine
 
 
 def test_every_reading_of_the_ceiling_is_listed_and_a_change_noticed(reported: Report) -> None:
-    readings = [fact for fact in part(reported, EnvironmentSection).machine if fact.name.startswith("f32 ceiling")]
-    assert [fact.name[-16:] for fact in readings] == ["2026-01-15 10:00", "2026-01-16 10:00"]
+    facts = found(reported, "environment").table["fact"].to_list()
+    assert [fact[-16:] for fact in facts if fact.startswith("f32 ceiling")] == ["2026-01-15 10:00", "2026-01-16 10:00"]
     assert any("reached 150 GFLOP/s in f32 when this set was resumed and 200" in notice for notice in reported.notices)
 
 
@@ -90,7 +91,7 @@ def test_what_is_unknown_is_not_compared() -> None:
 
 
 def test_an_explanation_is_no_process_of_a_comparison(reported: Report) -> None:
-    processes = next(fact.value for fact in reported.facts if fact.name == "Processes")
+    processes = reported.facts["Processes"]
     plan = synthetic.attempts("explained")
     assert processes.endswith(f"of {sum(a.purpose is Purpose.TIMED for a in plan)} planned")
 
@@ -105,4 +106,5 @@ def test_every_environment_has_the_version_of_its_own_framework() -> None:
     rows = [
         row_of(attempt_of(), environment=name, versions=json.dumps(packages)) for name, packages in versions.items()
     ]
-    assert [fact.name for fact in own_versions(environments(rows, None))] == ["numpy", "tensorflow-cpu", "torch_xla"]
+    sentence = answered("environment", rows).sentence
+    assert sentence == "3 environments (numpy 2.4, tensorflow-cpu 2.21, torch_xla 2.9)."

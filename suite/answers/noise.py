@@ -1,5 +1,5 @@
-"""The readings of a set's noise, each beside its limit: the one rule behind the page's badge, its notices, and the
-section Environment."""
+"""The readings of a set's noise, each beside its limit: the one rule behind the page's badge, its notices, and its
+section on noise."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
 from suite import units
+from suite.answers.answer import Answer, answer
 from suite.answers.sentences import counted, listed
 from suite.machine.description import CHANGE_MAX, furthest, moved
 from suite.machine.roofline import HAD_MIN
 from suite.results.analysis import Analysis
+from suite.results.frame import Frame
 from suite.stats import FLOOR_MAX, reach
 
 # Causes that lie in the set's own figures: they don't say that the machine was noisy.
 WIDE_INTERVALS, WIDE_FLOOR = "wide intervals", "a wide noise floor"
 DECIMALS_MOST = 4  # of a share that is near its limit
-OF_A_BLOCK = ("steal_share", "throttled", "load_before", "load_after", "mhz_before", "mhz_after")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,40 +35,35 @@ class Reading:
     notice: str
 
 
-@dataclass(frozen=True, slots=True)
-class BlockRecord:
-    """One run of a block, with its noise readings: `steal_share` is between 0 and 1, frequencies are in MHz. `shard` is
-    the part of the plan that the block belongs to, if several machines ran the plan; else empty."""
-
-    block: int
-    retry: int
-    verdict: str
-    reasons: tuple[str, ...]
-    canary_before: float | None
-    canary_after: float | None
-    steal_share: float | None
-    throttled: bool | None
-    load_before: float | None
-    load_after: float | None
-    mhz_before: float | None
-    mhz_after: float | None
-    started_at: str
-    shard: str
-
-    @property
-    def drift(self) -> float | None:
-        """Returns how much slower the canary was after the block than before it, as a share."""
-        if not self.canary_before or self.canary_after is None:
-            return None
-        return self.canary_after / self.canary_before - 1
+@answer("Noise", terms=("restless", "noisy"), grows=False, in_markdown=False, on_console=False)
+def noise(frame: Frame) -> Answer | None:
+    """What the badge at the top goes by: one reading over its limit makes the set restless."""
+    read = readings(frame.analysis, frame.results.blocks, frame.results.ceilings)
+    if not read:
+        return None
+    over = listed([reading.cause for reading in exceeded(read)])
+    return Answer(
+        f"Over its limit: {over}." if over != "none" else "No reading is over its limit.",
+        pl.DataFrame(
+            [
+                {
+                    "reading": reading.what,
+                    "found": reading.found,
+                    "limit": reading.limit,
+                    "within": f"no: {reading.cause}" if reading.notice else "yes",
+                }
+                for reading in read
+            ]
+        ),
+    )
 
 
 def readings(
-    analysis: Analysis, records: Sequence[BlockRecord], ceilings: Sequence[Mapping[str, Any]]
+    analysis: Analysis, blocks: Sequence[Mapping[str, Any]], ceilings: Sequence[Mapping[str, Any]]
 ) -> tuple[Reading, ...]:
     """Returns the readings that the set has; `ceilings` are those of the machine's f32 ceiling."""
     known = (
-        noisy_blocks(records),
+        noisy_blocks(blocks),
         narrowest_interval(analysis),
         noise_floors(analysis),
         cores_had(ceilings),
@@ -79,14 +77,14 @@ def exceeded(all_: Iterable[Reading]) -> list[Reading]:
     return [reading for reading in all_ if reading.notice]
 
 
-def noisy_blocks(records: Sequence[BlockRecord]) -> Reading | None:
+def noisy_blocks(blocks: Sequence[Mapping[str, Any]]) -> Reading | None:
     """Returns how many runs of blocks exceeded a limit of the noise gate."""
-    over = [record for record in records if record.reasons]
-    rejected = sum(record.verdict != "accepted" for record in over)
+    over = [block for block in blocks if block.get("reasons")]
+    rejected = sum(block.get("verdict") != "accepted" for block in over)
     aside = f" (rejected and not counted: {rejected})" if rejected else ""
-    found = f"{len(over)} of {counted(len(records), 'block run')}"
+    found = f"{len(over)} of {counted(len(blocks), 'block run')}"
     notice = f"{found} exceeded a noise limit{aside}." if over else ""
-    return Reading("Blocks over a limit of the noise gate", found, "0", "noisy blocks", notice) if records else None
+    return Reading("Blocks over a limit of the noise gate", found, "0", "noisy blocks", notice) if blocks else None
 
 
 def narrowest_interval(analysis: Analysis) -> Reading | None:
@@ -151,26 +149,4 @@ def own_speed(ceilings: Sequence[Mapping[str, Any]]) -> Reading | None:
     what, limit = "Change of the machine's f32 ceiling", f"±{units.percent(CHANGE_MAX)}"
     return Reading(
         what, f"{far:+.0%}".replace("%", " %"), limit, "a change of the machine's speed", moved(ceilings) or ""
-    )
-
-
-def block_records(blocks: Iterable[Mapping[str, Any]]) -> tuple[BlockRecord, ...]:
-    """Returns the runs of blocks, sorted by shard, block and retry."""
-    return tuple(sorted(map(block_record, blocks), key=lambda record: (record.shard, record.block, record.retry)))
-
-
-def block_record(record: Mapping[str, Any]) -> BlockRecord:
-    """Returns one run of a block from its record in the set."""
-    canary: Sequence[float | None] = record.get("canary_seconds") or ()
-    before, after, *_ = [*canary, None, None]
-    return BlockRecord(
-        block=int(record["block"]),
-        retry=int(record["retry"]),
-        verdict=str(record.get("verdict", "unknown")),
-        reasons=tuple(str(reason) for reason in record.get("reasons") or ()),
-        canary_before=before,
-        canary_after=after,
-        shard=str(record.get("shard", "")),
-        started_at=str(record.get("started_at") or "")[:19].replace("T", " "),
-        **{name: record.get(name) for name in OF_A_BLOCK},
     )

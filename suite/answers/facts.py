@@ -1,10 +1,9 @@
-"""Facts as text: the nested JSON of rows and of machine.json becomes a flat list of names and values."""
+"""Facts as text: the nested JSON of rows and of machine.json becomes {name: value}."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from suite.units import digits, quantity, seconds
@@ -12,24 +11,17 @@ from suite.units import digits, quantity, seconds
 MOST_VALUES = 4  # of a fact that differs between rows are listed
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """One named fact, as text."""
-
-    name: str
-    value: str
+def known(values: Mapping[str, str]) -> dict[str, str]:
+    """Returns the facts that aren't empty."""
+    return {name: value for name, value in values.items() if value}
 
 
-def named_facts(values: Mapping[str, str]) -> tuple[Fact, ...]:
-    """Returns a fact for each value that isn't empty."""
-    return tuple(Fact(name, value) for name, value in values.items() if value)
-
-
-def facts_of(value: Any, prefix: str = "") -> list[Fact]:
+def facts_of(value: Any, prefix: str = "") -> dict[str, str]:
     """Returns nested JSON as flat facts: {'cpu': {'model': 'x'}} is `cpu.model = x`."""
     if isinstance(value, Mapping) and value:
-        return [fact for key in value for fact in facts_of(value[key], f"{prefix}.{key}" if prefix else str(key))]
-    return [Fact(prefix, as_text(value, prefix))]
+        parts = (facts_of(value[key], f"{prefix}.{key}" if prefix else str(key)) for key in value)
+        return {name: text for part in parts for name, text in part.items()}
+    return {prefix: as_text(value, prefix)}
 
 
 def as_text(value: Any, name: str = "") -> str:
@@ -50,13 +42,13 @@ def as_text(value: Any, name: str = "") -> str:
     return str(value) if isinstance(value, str | int | float) else json.dumps(value, sort_keys=True)
 
 
-def merged(reports: Iterable[Mapping[str, Any]]) -> tuple[Fact, ...]:
+def merged(reports: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Returns the facts of many rows, sorted by name; a fact that differs between rows has all its values."""
     seen: dict[str, dict[str, None]] = {}
     for report in reports:
-        for fact in facts_of(report) if report else []:
-            seen.setdefault(fact.name, {})[fact.value] = None
-    return tuple(Fact(name, joined(list(values))) for name, values in sorted(seen.items()))
+        for name, value in facts_of(report).items() if report else ():
+            seen.setdefault(name, {})[value] = None
+    return {name: joined(list(values)) for name, values in sorted(seen.items())}
 
 
 def joined(values: list[str]) -> str:
