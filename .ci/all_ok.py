@@ -13,7 +13,11 @@ from suite.stacks.catalog import STACKS
 (wanted,) = sys.argv[1:]
 frame = suite.results.load("results/latest").frame
 lock = next(lock for lock in locks.all_locks("jax", "cpu") if wanted in ("newest", lock.path.stem.removeprefix("jax-")))
-jax = {json.loads(row.versions)["jax"] for row in frame.itertuples() if row.environment in ("jax", "torchax")}
+jax = {
+    json.loads(row["versions"])["jax"]
+    for row in frame.iter_rows(named=True)
+    if row["environment"] in ("jax", "torchax")
+}
 stacks = set(frame["stack"])
 print(
     f"{(frame['outcome'] == 'ok').sum()} of {len(frame)} processes ok, {len(stacks)} stacks, "

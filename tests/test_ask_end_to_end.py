@@ -9,11 +9,10 @@ import pytest
 
 from suite.report.page import report
 from suite.report.sections.timed.comparisons import ComparisonsSection
-from suite.report.sections.timed.sweep import SweepsSection
 from suite.report.sections.whole_set.asked import AskedSection
 from suite.report.tables import markdown
 from suite.results import load
-from tests.report.parts import part
+from tests.report.parts import found, part
 from tests.runs import TOGETHER, Asked
 
 FILE = '''"""Planted mistakes."""
@@ -218,9 +217,9 @@ pytestmark = pytest.mark.stacks
 def test_each_planted_mistake_is_found_and_each_right_function_passes(runs) -> None:  # type: ignore[no-untyped-def]
     frame = load(runs["planted"].folder).frame
     assert {*frame["implementation"]} == {*EXPECTED}
-    for row in frame.itertuples():
-        outcome, words = EXPECTED[row.implementation]
-        assert row.outcome == outcome and words in str(row.reason), (row.stack, row.implementation, row.reason)
+    for row in frame.iter_rows(named=True):
+        outcome, words = EXPECTED[row["implementation"]]
+        assert row["outcome"] == outcome and words in str(row["reason"]), row
 
 
 @pytest.mark.runs("disagree")
@@ -228,7 +227,7 @@ def test_without_a_majority_both_differ_and_have_times(runs) -> None:  # type: i
     results = load(runs["disagree"].folder)
     accepted = results.analysis().counted
     assert {row["outcome"] for row in accepted} == {"differ"}
-    assert all(len(row["synced_seconds"]) for row in accepted) and results.ratios().empty
+    assert all(len(row["synced_seconds"]) for row in accepted) and results.ratios().is_empty()
 
 
 @pytest.mark.runs("gradients")
@@ -242,7 +241,9 @@ def test_three_frameworks_gradients_agree(runs) -> None:  # type: ignore[no-unty
 def test_the_examples_are_right_where_they_should_be(runs) -> None:  # type: ignore[no-untyped-def]
     frame = load(runs["examples"].folder).frame
     assert {*frame["workload"]} == {path.stem for path in EXAMPLES}
-    wrong = {(row.workload, row.stack, row.implementation) for row in frame.itertuples() if row.outcome != "ok"}
+    wrong = {
+        (row["workload"], row["stack"], row["implementation"]) for row in frame.to_dicts() if row["outcome"] != "ok"
+    }
     assert wrong == {("gelu", "jax_jit", "tanh")}
 
 
@@ -250,14 +251,14 @@ def test_the_examples_are_right_where_they_should_be(runs) -> None:  # type: ign
 def test_a_sweep_is_one_table_and_a_chart_and_the_page_has_the_file(runs) -> None:  # type: ignore[no-untyped-def]
     folder = runs["swept"].folder
     made = report(load(folder))
-    (view,), (file,) = part(made, SweepsSection).views, part(made, AskedSection).files
-    assert (view.sweep.axis, view.sweep.sizes) == ("n", (16, 256))
-    assert [(line[0], line[1]) for line in sorted(view.lines)] == [
-        (size, f"numpy:{name}") for size in ("16", "256") for name in ("product", "sum")
+    answer, (file,) = found(made, "sweeps"), part(made, AskedSection).files
+    ((name, chart),) = answer.charts.items()
+    assert "over n" in name and {curve.name for curve in chart.curves} == {"numpy:sum", "numpy:product"}
+    assert sorted(answer.table.select("size", "stack").iter_rows()) == [
+        (size, f"numpy:{function}") for size in (16, 256) for function in ("product", "sum")
     ]
-    assert view.chart is not None and {curve.name for curve in view.chart.curves} == {"numpy:sum", "numpy:product"}
     assert not part(made, ComparisonsSection).console() and not part(made, ComparisonsSection).tables()
-    assert all(0 <= float(line[-1]) < 1e-5 for line in view.lines)
+    assert answer.table["relative_error"].is_between(0, 1e-5, closed="left").all()
     assert file.question == "Is a sum as fast as a product?" and file.text == SWEPT
     (table,) = part(made, AskedSection).tables()
     assert f"````python\n{SWEPT.strip()}\n````" in markdown(table)
@@ -286,7 +287,7 @@ def test_xla_counts_a_question_s_operations_and_what_is_moved_is_known(runs) -> 
 def test_each_planted_mistake_is_wrong_on_every_stack(runs) -> None:  # type: ignore[no-untyped-def]
     frame = load(runs["mutants of questions"].folder).frame
     assert len(frame) == 7 * 10
-    found = {(row.stack, row.implementation): row.outcome for row in frame.itertuples()}
+    found = {tuple(pair): outcome for *pair, outcome in frame.select("stack", "implementation", "outcome").iter_rows()}
     expected = {pair: "ok" if pair[1] == "right" else "wrong" for pair in found}
     assert found == expected
 

@@ -1,19 +1,19 @@
 """All columns of answers: how they are called, and how their values are written. Their names are those in JSON and in a
 notebook's frame.
 
-A column `x` with `x_low` and `x_high` beside it has an interval. Times are in seconds, sizes in bytes.
+A column `x` with `x_low` and `x_high` beside it has an interval; `x_note` has small print of each value, `x_item` what
+it counts. Times are in seconds, sizes in bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from suite import units
 from suite.units import Unit
 
-UnitOf = Callable[[Iterable[float | None]], Unit]
+UnitOf = Callable[..., Unit]  # of values and, for a column with `x_item`, of what it counts
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Column:
     note: str = ""
     unit: UnitOf | None = None
     with_: str = ""
-    write: Callable[[Any], str] | None = None
+    write: Callable[..., str] | None = None  # of a value and, for one with an interval, of its ends
     tags: str = ""  # its values are shown as tags: verdicts, outcomes, classes, warnings, flags; or as code or a link
     words: str = "{}"  # how a value reads without its column's head
     behind: bool = False  # where stacks stand side by side, a click on their cell opens it
@@ -51,6 +51,11 @@ def whole(title: str, note: str = "") -> Column:
     return Column(title, note, write="{:,}".format)
 
 
+def sized(value: int | str) -> str:
+    """Returns a size: a number, or several dims in words."""
+    return value if isinstance(value, str) else f"{value:,}"
+
+
 def flop(values: Iterable[float | None]) -> Unit:
     """The unit of operations a second."""
     return units.rate_unit(values, "FLOP")
@@ -59,10 +64,17 @@ def flop(values: Iterable[float | None]) -> Unit:
 COLUMNS = {
     "question": Column("Question"),
     "stack": Column("Stack"),
+    "sweep": Column("Sweep"),
+    "size": Column("Size", write=sized),
+    "by": Column("Setting"),
+    "value": Column("Value"),
+    "baseline": Column("Baseline"),
+    "clock": Column("Clock"),
     "ended": Column("Ended"),
     "outcome": Column("Result", tags="outcome"),
     "reason": Column("Reason", behind=True),
     "verdict": Column("Verdict", tags="verdict"),
+    "judged": Column("Verdict", tags="verdict"),  # or "baseline", or how a stack without a time that counts ended
     "speedup": Column("Speedup", write=units.ratio),
     "phase": Column("Phase"),
     "blocks": Column("Blocks"),
@@ -73,7 +85,6 @@ COLUMNS = {
     # The machine, the software, and the noise
     "of": Column("Of"),
     "fact": Column("Fact"),
-    "value": Column("Value"),
     "reading": Column("Reading"),
     "found": Column("In this set"),
     "limit": Column("Limit"),
@@ -102,6 +113,9 @@ COLUMNS = {
     "second_seconds": seconds("Second run"),
     "average_seconds": seconds("Average", "steady state", with_="step"),
     "median_seconds": seconds("Median", with_="step"),
+    "p5_seconds": seconds("p5", with_="step"),
+    "p95_seconds": seconds("p95", with_="step"),
+    "outliers": count("Outliers"),
     "dispatch_seconds": seconds("Dispatch", with_="step"),
     "synced_seconds": seconds("Synced", with_="step"),
     "pipelined_seconds": seconds("Pipelined", with_="step"),
@@ -110,6 +124,11 @@ COLUMNS = {
     "gain": Column("Pipelining gains", "synced / pipelined", write=units.ratio),
     "copy_seconds": seconds("Copy to host adds"),
     "page_faults": count("Page faults", "a step"),
+    "items_per_second": Column("Throughput", unit=units.rate_unit),
+    "compile_seconds": seconds("Compile time"),
+    "compilations": Column("Compilations", "in first / second / steady runs"),
+    "graph_breaks": count("Graph breaks"),
+    "cores": count("Cores had", "least of all processes"),
     # Eager and compiled
     "eager": Column("Eager"),
     "compiled": Column("Compiled"),
@@ -165,18 +184,17 @@ COLUMNS = {
     "profiled_seconds": seconds("Profiled", with_="step"),
     "cost": Column("Profiler's cost", write=units.percent),
     "seconds": seconds("Time"),
-    "kernels": Column("Kernels"),
+    "kernels": Column("Kernels", "library and instructions, most first"),
     "share": Column("Share", write=units.percent),
     "unknown_seconds": seconds("Of no known operation", with_="step"),
     "peak_bytes": size("Peak memory"),
     "ended_bytes": Column("Ended", unit=units.byte_unit, words="{} ended"),
     # Memory by sizes
-    "size": Column("Size"),
     "fits": Column("Fits", tags="outcome"),
     "of_limit": Column("Of the limit", write=units.percent, words="{} of the limit"),
     "times_floor": Column("Over the floor", write=units.digits, words="{} × the floor"),
     "floor_bytes": Column("Floor", unit=units.byte_unit, words="floor {}"),
-    "judged": Column("Judged"),
+    "unmeasured": Column("Judged"),
     "largest_size": whole("Fits"),
     "failed_size": whole("Doesn't fit"),
     "failed_in": Column("In phase"),
@@ -204,7 +222,6 @@ COLUMNS = {
     "fusions": whole("Fusions"),
     "bound_seconds": seconds("Least time"),
     "bound_by": Column("Set by"),
-    "compile_seconds": seconds("Compiled in"),
     "collectives": Column("Between chips"),
     "number": whole("Number"),
     "compiler": Column("Compiler"),

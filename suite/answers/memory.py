@@ -35,7 +35,7 @@ def name_of(question: MemoryQuestion, row: Row) -> str:
     terms=("peak memory", "floor", "inferred", "out of memory"),
     parts="asked",
     across="stack",
-    shown=("fits", "peak_bytes", "of_limit", "times_floor", "floor_bytes", "judged"),
+    shown=("fits", "peak_bytes", "of_limit", "times_floor", "floor_bytes", "unmeasured"),
     names=names,
     in_markdown=False,
     topic="which stack runs out of memory first",
@@ -79,7 +79,7 @@ def lines(question: MemoryQuestion) -> Iterator[dict[str, object]]:
             "floor_bytes": floor,
             "phase": row["phase"],
             "provenance": row["provenance"],
-            "judged": "" if row["provenance"] in (None, "measured") else row["provenance"],
+            "unmeasured": "" if row["provenance"] in (None, "measured") else row["provenance"],
             "reason": row.text("reason"),
             "flags": "; ".join(row.flags),
         }

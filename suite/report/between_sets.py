@@ -6,7 +6,7 @@ suite/results/between_sets.py and within_set.py compute the numbers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
 import polars as pl
@@ -15,10 +15,10 @@ from suite import units
 from suite.answers.figures.axes import Plot
 from suite.answers.figures.plots import forest, ratio_axis
 from suite.answers.show import Part, part, rows_of, titles
+from suite.answers.ways import EXPLAINED, TITLES, settings
 from suite.report.map.change_map import change_map, moved_cases
 from suite.report.map.page_map import Map
-from suite.report.sections.timed.within_set import FieldView, field_json, field_table, field_view
-from suite.report.tables import VERSION, Export, Table, Value
+from suite.report.tables import VERSION, Export, Table
 from suite.results.between_sets import CaseChange, SetPair
 from suite.results.frame import ends
 from suite.results.within_set import FieldComparison
@@ -32,18 +32,6 @@ CASES: dict[str, Any] = {
     "reason": pl.String,
 }
 SHOWN = {name: name.replace("first", "before").replace("second_", "after_") for name in CASES}  # by suite/answers
-FIELD_COLUMNS = (
-    "question",
-    "stack",
-    "by",
-    "value",
-    "baseline",
-    "speedup",
-    "speedup_low",
-    "speedup_high",
-    "verdict",
-    "reason",
-)
 BEHAVIOUR_HEADS = ("probe", "aspect", "stack", "before", "after")
 UNJUDGED = "unjudged"  # kind of a ratio without a verdict, since the machines or settings of the two sets differ
 ALONE_SHOWN = 10  # so many of the cases that only one set has are listed; the others are counted
@@ -59,7 +47,7 @@ class Compared:
     answer: str
     sentences: tuple[str, ...]
     plots: tuple[Plot, ...]
-    within_set: FieldView | None = None
+    within_set: Part | None = None
     pair: SetPair | None = None
 
     @property
@@ -123,7 +111,7 @@ def compared_sets(pairs: Sequence[SetPair], threshold: float, tie: float) -> lis
 
 def compared_field(comparison: FieldComparison, base: str, tie: float) -> Compared:
     """Returns the comparison of a field's other values with its value `base`, within one set."""
-    view = field_view(comparison, base)
+    lines, title = comparison.over(base), TITLES[comparison.field]
     entries = (
         (
             line.question,
@@ -131,18 +119,16 @@ def compared_field(comparison: FieldComparison, base: str, tie: float) -> Compar
             line.speedup.ratio,
             line.speedup.verdict,
         )
-        for line in view.lines
+        for line in lines
     )
-    reasons = {
-        f"{line.question}, {line.stack}: {line.speedup.reason}": None for line in view.lines if line.speedup.reason
-    }
+    anchor = f"w-{comparison.field}"
     return Compared(
-        anchor=view.anchor,
-        title=view.title,
-        answer=view.explained,
-        sentences=tuple(reasons),
-        plots=plots(view.anchor, entries, tie),
-        within_set=view,
+        anchor=anchor,
+        title=title,
+        answer=EXPLAINED[comparison.field],
+        sentences=(),
+        plots=plots(anchor, entries, tie),
+        within_set=part(title, settings(comparison, base).drop("by")),
     )
 
 
@@ -221,24 +207,12 @@ def export_sets(pairs: Sequence[SetPair], threshold: float, tie: float) -> Expor
 
 def export_field(comparison: FieldComparison, base: str, set_id: str, tie: float) -> Export:
     """Returns the comparison of a field's values within one set, for every format."""
-    view, compared = field_view(comparison, base), compared_field(comparison, base, tie)
-    lines: list[list[Value]] = [
-        [
-            line.question,
-            line.stack,
-            comparison.field,
-            line.speedup.stack,
-            base,
-            line.speedup.ratio.value,
-            line.speedup.ratio.low,
-            line.speedup.ratio.high,
-            line.speedup.verdict,
-            line.speedup.reason,
-        ]
-        for line in view.lines
-    ]
-    table = replace(field_table(view), before=[compared.answer], after=compared.sentences)
-    return Export([table], FIELD_COLUMNS, lines, [{"version": VERSION, "set": set_id} | field_json(view)])
+    compared, found = compared_field(comparison, base, tie), settings(comparison, base)
+    shown = part(compared.title, found.drop("by"))
+    numbers = titles(head for head in shown.heads if head.is_number)
+    table = Table(compared.title, titles(shown.heads), [*rows_of(shown)], numbers, before=[compared.answer])
+    data = {"version": VERSION, "set": set_id, "by": comparison.field, "cases": found.to_dicts()}
+    return Export([table], found.columns, [*found.iter_rows()], [data])
 
 
 def alone_lines(alone: Sequence[str]) -> list[str]:

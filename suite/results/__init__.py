@@ -1,20 +1,20 @@
 """Result sets: the schema, the files, and the one analysis that a notebook, the console and the page share.
 
 >>> results = suite.results.load("results/latest")
->>> results.frame          # every attempt, one row each
+>>> results.frame          # every attempt, one row each; frames are polars', `.to_pandas()` makes them pandas'
 >>> results.stacks()       # every stack on every question: times, speedup, verdict
 >>> results.ratios()       # speedups against the baseline, with intervals and verdicts
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import polars as pl
 
     from suite.protocol import Protocol
     from suite.results.analysis import Analysis
@@ -22,35 +22,13 @@ if TYPE_CHECKING:
     from suite.sets.rows import Row
 
 RATIO_COLUMNS = (
-    "name",
-    "stack",
-    "baseline",
-    "value",
-    "low",
-    "high",
-    "verdict",
-    "blocks",
-    "p",
-    "log_ratios",
-    "best",
-    "reason",
-    "in_set",
+    *("name", "stack", "baseline", "value", "low", "high", "verdict", "blocks", "p", "log_ratios"),
+    *("best", "reason", "in_set"),
 )
 SUMMARY_COLUMNS = (
-    "stack",
-    "value",
-    "low",
-    "high",
-    "n_ok",
-    "n",
-    "least",
-    "greatest",
-    "common",
-    "common_low",
-    "common_high",
-    "n_common",
+    *("stack", "value", "low", "high", "n_ok", "n", "least", "greatest"),
+    *("common", "common_low", "common_high", "n_common"),
 )
-CELL_COLUMNS = ("comparison", "stack", "outcome", "reason", "ok", "planned")  # known of every planned stack
 
 
 @dataclass(frozen=True)
@@ -102,19 +80,19 @@ class Results:
         return Protocol() if self.plan is None else self.plan.protocol
 
     @property
-    def frame(self) -> pd.DataFrame:
+    def frame(self) -> pl.DataFrame:
         """Returns every attempt, one row each, with the columns of suite/sets/schema.py."""
-        from suite.sets.schema import NAMES
+        from suite.results.frame import attempts
 
-        return table(self.rows, NAMES)
+        return attempts(self.rows)
 
     @property
-    def accepted(self) -> pd.DataFrame:
+    def accepted(self) -> pl.DataFrame:
         """Returns only the rows that count: the last accepted attempt of each block."""
+        from suite.results.frame import attempts
         from suite.sets.rows import accepted
-        from suite.sets.schema import NAMES
 
-        return table(accepted(self.rows), NAMES)
+        return attempts(accepted(self.rows))
 
     def analysis(
         self, baseline: str | None = None, stacks: Sequence[str] = (), questions: Sequence[str] = ()
@@ -132,33 +110,18 @@ class Results:
         whole = analyse(self.rows, self.plan_file, self.protocol, baseline or self.baseline, roofline)
         return only(whole, stacks, questions) if stacks or questions else whole
 
-    def stacks(self, baseline: str | None = None) -> pd.DataFrame:
-        """Returns one row for each question and stack, as in the page's tables; `comparison` is the question's name."""
-        from suite.results.stack_columns import ColumnPlace, columns_in, values_in
+    def stacks(self, baseline: str | None = None) -> pl.DataFrame:
+        """Returns one row for each question and stack, with the columns of the page's tables."""
+        from suite.results.frame import Frame
 
-        lines = [
-            {
-                "comparison": comparison.name,
-                "item": comparison.item,
-                "stack": cell.stack,
-                "outcome": cell.outcome,
-                "reason": cell.reason,
-                "ok": cell.ok,
-                "planned": cell.total,
-                **values_in(ColumnPlace.FRAME, comparison.of(cell.stack)),
-            }
-            for comparison in self.analysis(baseline).comparisons
-            for cell in comparison.cells
-        ]
-        columns = [*CELL_COLUMNS, *(column.name for column in columns_in(ColumnPlace.FRAME))]
-        columns.insert(columns.index("items_per_second") + 1, "item")
-        return table(lines, columns)
+        return Frame(self, self.analysis(baseline)).stacks
 
-    def ratios(self, baseline: str | None = None, clock: str = "synced") -> pd.DataFrame:
+    def ratios(self, baseline: str | None = None, clock: str = "synced") -> pl.DataFrame:
         """Returns the speedups over the baseline, one row for each comparison and stack; a `value` above 1 is faster.
 
         Raises UserError for a baseline that the set lacks, and for an unknown clock.
         """
+        from suite.results.frame import table
         from suite.results.speedup.verdicts import ratios
 
         speedups = ratios(self.rows, baseline or self.baseline, self.protocol, clock)
@@ -168,10 +131,11 @@ class Results:
         )
         return table(lines, RATIO_COLUMNS)
 
-    def summary(self, baseline: str | None = None, clock: str = "synced") -> pd.DataFrame:
+    def summary(self, baseline: str | None = None, clock: str = "synced") -> pl.DataFrame:
         """Returns one row for each stack but the baseline: the geometric mean of its ratios, over `n_ok` of `n`
         questions, with the least and the greatest ratio. `common` is the mean over the `n_common` questions that all
         stacks answered; rows are sorted by it. Raises UserError as `ratios` does."""
+        from suite.results.frame import table
         from suite.results.speedup.geometric_means import summaries
         from suite.results.speedup.verdicts import ratios
         from suite.sets.rows import accepted, unrun
@@ -194,13 +158,6 @@ class Results:
             for s in summaries(planned, speedups, self.protocol)
         )
         return table(lines, SUMMARY_COLUMNS)
-
-
-def table(lines: Iterable[dict[str, Any]], columns: Iterable[str]) -> pd.DataFrame:
-    """Returns a DataFrame of these columns."""
-    import pandas as pd
-
-    return pd.DataFrame([dict(line) for line in lines], columns=list(columns))
 
 
 def load(path: str | Path) -> Results:

@@ -105,7 +105,6 @@ class Analysis:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the reader sees all of the set's stacks and questions."""
         return not self.hidden and not self.hidden_comparisons
 
     @property

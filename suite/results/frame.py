@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import polars as pl
 
+from suite import units
 from suite.case import Outcome, Purpose
 from suite.machine.roofline import Roofline
 from suite.protocol import Protocol
@@ -19,56 +21,49 @@ from suite.results.names import question_names
 from suite.results.outcomes import Cell, outcome_text
 from suite.results.questions.grouping import grouped
 from suite.results.ranking import ranked_stacks
-from suite.results.stack_figures import StackFigures, middle
+from suite.results.stack_figures import StackFigures, greatest, middle, used_processes
 from suite.sets.rows import Row
-from suite.sets.schema import SCHEMA
-from suite.stats import Estimate
+from suite.sets.schema import SCHEMA, to_table
+from suite.stats import Estimate, outliers
 
 # What polars does to the process that imports it: a variable that measured processes must not have, and system calls
 # are restarted after Ctrl-C, so that a wait for another process would never be interrupted.
 os.environ.pop("_RJEM_MALLOC_CONF", None)
 signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003  # it has no keyword
 
+KEYS = ("question_id", "stack")
 FIGURES = {
-    "first_seconds": "first",
-    "second_seconds": "second",
-    "average_seconds": "average",
-    "p5_seconds": "p5",
-    "p95_seconds": "p95",
-    "outliers": "outliers",
-    "dispatch_seconds": "dispatch",
-    "pipelined_seconds": "pipelined",
-    "fetch_seconds": "fetch",
-    "early": "early",
-    "gain": "gain",
-    "copies": "copies",
-    "items_per_second": "items_per_second",
-    "efficiency": "efficiency",
-    "compile_seconds": "compile",
-    "graph_breaks": "graph_breaks",
-    "cores": "cores",
-    "page_faults": "faults",
-    "peak_bytes": "peak_bytes",
-    "relative_error": "relative_error",
-    "tolerance": "tolerance",
-    "result_types": "result_types",
-    "precision_observed": "precision_observed",
+    **{f"{each}_seconds": each for each in ("first", "second", "dispatch", "pipelined", "fetch", "compile", "best")},
+    **{each: each for each in ("efficiency", "peak_bytes", "relative_error", "spread", "kernels")},
     "two_modes": "has_modes",
-    "best_seconds": "best",
-    "spread": "spread",
-    "kernels": "kernels",
-}  # {column: the field of StackFigures}
+}  # {column: the field of StackFigures}, which the map and the panels have, too
 TYPES: dict[str, Any] = {
+    **dict.fromkeys(("question", "question_id", "stack", "outcome", "phase", "ended", "reason"), pl.String),
+    **dict.fromkeys(("counts", "ok", "planned"), pl.Int64),
+    **dict.fromkeys(("baseline", "item", "verdict", "why", "verdict_in_set", "verdict_reason"), pl.String),
     **dict.fromkeys(FIGURES, pl.Float64),
-    **dict.fromkeys(("result_types", "precision_observed", "kernels", "question", "question_id", "stack"), pl.String),
-    **dict.fromkeys(("outcome", "phase", "ended", "reason", "baseline", "verdict", "why"), pl.String),
-    **dict.fromkeys(("median_seconds", "speedup", "peak_ended_bytes"), pl.Float64),
-    **dict.fromkeys(("median_seconds_low", "median_seconds_high", "speedup_low", "speedup_high"), pl.Float64),
-    "copies": pl.List(pl.Float64),
-    "two_modes": pl.Boolean,
-    "counts": pl.Boolean,
-    "ok": pl.Int64,
-    "planned": pl.Int64,
+    **dict.fromkeys(("peak_ended_bytes", "tolerance"), pl.Float64),
+    **{
+        f"{name}{end}": pl.Float64
+        for name in ("median_seconds", "speedup", "best_speedup")
+        for end in ("", "_low", "_high")
+    },
+    **dict.fromkeys(("two_modes", "counts"), pl.Boolean),
+    "kernels": pl.String,
+    "flags": pl.List(pl.String),
+}
+SCALARS = {
+    "items": "items_per_step",
+    "cores": "effective_cores",
+    "page_faults": "minor_faults_per_step",
+    **{name: name for name in ("graph_breaks", "compiles_first", "compiles_second", "compiles_steady")},
+}  # {name: column of a row}, which a stack's processes have each for itself
+PROCESS: dict[str, Any] = {
+    **dict.fromkeys((*KEYS, "precision"), pl.String),
+    "samples": pl.List(pl.Float64),
+    "result_types": pl.List(pl.String),
+    "outliers": pl.Int64,
+    **dict.fromkeys(("synced", "dispatch", "pipelined", "fetch", *SCALARS), pl.Float64),
 }
 
 
@@ -93,14 +88,19 @@ class Frame:
     def stacks(self) -> pl.DataFrame:
         """Every planned stack of every question: the fastest of a question first, those without times last. Times of a
         stack without a steady time are medians over the processes that came so far."""
-        timed = [row for row in self.analysis.counted if row["purpose"] == Purpose.TIMED and row["replicate"] == 1]
+        timed = [row for row in self.analysis.counted if row["purpose"] == Purpose.TIMED]
         rows = grouped(timed, lambda row: (row.text("comparison_id"), row.stack_name))
         lines = [
             line(comparison, cell, comparison.of(cell.stack), rows.get((comparison.id, cell.stack), []))
             for comparison in self.analysis.comparisons
             for cell in [*(figures.cell for figures in comparison.stacks), *comparison.untimed]
         ]
-        return pl.DataFrame(lines, schema=TYPES)
+        return (
+            pl.DataFrame(lines, schema=TYPES)
+            .join(of_processes(rows.values()), on=KEYS, how="left", maintain_order="left")
+            .with_columns(items_per_second=pl.col("items") / pl.col("median_seconds"))
+            .drop("items")
+        )
 
     @cached_property
     def ranked(self) -> tuple[str, ...]:
@@ -164,20 +164,80 @@ def line(comparison: Comparison, cell: Cell, figures: StackFigures | None, rows:
         "ok": cell.ok,
         "planned": cell.total,
         "baseline": comparison.baseline,
+        "item": comparison.item,
     }
     if figures is None:
         return values | {
-            f"{call}_seconds": middle(row.number(f"{call}_seconds") for row in rows) for call in ("first", "second")
+            f"{call}_seconds": middle(row.number(f"{call}_seconds") for row in rows if row["replicate"] == 1)
+            for call in ("first", "second")
         }
     values |= {column: getattr(figures, field) for column, field in FIGURES.items()}
     values["peak_ended_bytes"] = dict(figures.peak_parts).get("ended")
-    values |= ends("median_seconds", figures.median)
-    if figures.speedup:
-        values |= ends("speedup", figures.speedup.ratio)
-        values |= {"verdict": figures.speedup.verdict, "why": figures.speedup.why}
+    values["flags"] = [flag for flag, _ in figures.flags]
+    values |= ends("median_seconds", figures.median) | {"tolerance": greatest(rows, "tolerance")}
+    if (speedup := figures.speedup) is not None:
+        values |= ends("speedup", speedup.ratio)
+        values |= ends("best_speedup", speedup.best) if speedup.best else {}
+        values |= {"verdict": speedup.verdict, "why": speedup.why}
+        values |= {"verdict_in_set": speedup.in_set, "verdict_reason": speedup.reason}
     return values
+
+
+def of_processes(stacks: Iterable[Sequence[Row]]) -> pl.DataFrame:
+    """Returns the figures that each stack's processes give by their own samples and counters."""
+    processes = pl.DataFrame([process(row) for rows in stacks for row in used_processes(rows)], schema=PROCESS)
+    steady, synced, fetch = pl.col("samples").explode(), pl.col("synced"), pl.col("fetch")
+    compiles = [pl.max(f"compiles_{call}").cast(pl.Int64).cast(pl.String) for call in ("first", "second", "steady")]
+    return processes.group_by(KEYS).agg(
+        pl.median("items", "page_faults"),
+        pl.max("graph_breaks"),
+        pl.min("cores"),
+        pl.sum("outliers"),
+        average_seconds=pl.col("samples").list.mean().mean(),
+        p5_seconds=steady.quantile(0.05, "linear"),
+        p95_seconds=steady.quantile(0.95, "linear"),
+        early=(1 - pl.col("dispatch") / synced).clip(0).median(),
+        gain=(synced / pl.col("pipelined")).filter(pl.col("pipelined") > 0).median(),
+        copies=(fetch - synced).drop_nulls(),
+        compilations=pl.when(pl.any_horizontal(each.is_not_null() for each in compiles)).then(
+            pl.concat_str([each.fill_null(units.UNKNOWN) for each in compiles], separator=" / ")
+        ),
+        result_types=names_in(pl.col("result_types").explode()),
+        precision_observed=names_in(pl.col("precision")),
+    )
+
+
+def process(row: Row) -> dict[str, Any]:
+    samples = row.samples()
+    return {
+        "question_id": row["comparison_id"],
+        "stack": row.stack_name,
+        "samples": samples,
+        "synced": row.median(),
+        "outliers": outliers(samples),
+        **{clock: row.median(clock) for clock in ("dispatch", "pipelined", "fetch")},
+        "result_types": [str(kind) for kind in row.mapping("result_types").values()],
+        "precision": row.text("precision_observed"),
+        **{name: row.number(column) for name, column in SCALARS.items()},
+    }
+
+
+def names_in(column: pl.Expr) -> pl.Expr:
+    """Returns the different names of a group as one text."""
+    return column.filter(column != "").unique().sort().str.join(", ")
 
 
 def ends(name: str, estimate: Estimate) -> dict[str, float | None]:
     """Returns a value with its interval as three columns."""
     return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+
+
+def attempts(rows: Sequence[Row]) -> pl.DataFrame:
+    """Returns rows with the columns of a set's file."""
+    return pl.DataFrame(to_table(rows))
+
+
+def table(lines: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> pl.DataFrame:
+    """Returns lines with these columns."""
+    rows = [tuple(line.get(name) for name in columns) for line in lines]
+    return pl.DataFrame(rows, schema=list(columns), orient="row", infer_schema_length=None)

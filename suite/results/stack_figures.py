@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-import numpy as np
-
 from suite.case import Outcome
 from suite.machine.roofline import Roofline
 from suite.protocol import Protocol
@@ -16,7 +14,7 @@ from suite.results.outcomes import Cell, cell, flag_counts
 from suite.results.questions.memory_parts import Parts, floor_bytes, parts, total
 from suite.results.speedup.verdicts import Speedup
 from suite.sets.rows import Row
-from suite.stats import Estimate, has_modes, outliers, ratio_of
+from suite.stats import Estimate, has_modes, ratio_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +32,13 @@ class StackFigures:
     """One stack of a comparison. Times are in seconds, memory is in bytes; None is unknown.
 
     `first`, `second` and `compile` are medians over processes. `median`, `dispatch`, `pipelined` and `fetch` are
-    geometric means of the processes' medians, so that they can be compared with each other; `average` is the mean of
-    the processes' means. `p5` and `p95` are over all steady samples; `outliers` counts the samples more than three
-    interquartile ranges beyond the quartiles of their process. `peak_bytes` is the greatest peak memory
-    (`Row.peak_bytes`), `peak_parts` are its parts. These are medians over processes: `early` (the share of a synced
-    step that was still to be computed when the call returned), `gain` (synced over pipelined) and `faults` (page faults
-    per step). `copies` has fetch minus synced of each process that has both. `efficiency` is the roofline's least time
-    over the median. `cores` is the fewest cores that any process had. `kernels` are the libraries and instruction sets
-    that an explain process named, those with most time first; empty without such a process. `relative_error` is the
-    worst against the reference, `tolerance` the largest that a right result has.
+    geometric means of the processes' medians, so that they can be compared with each other. `peak_bytes` is the
+    greatest peak memory (`Row.peak_bytes`), `peak_parts` are its parts. `efficiency` is the roofline's least time over
+    the median. `kernels` are the libraries and instruction sets that an explain process named, those with most time
+    first; empty without such a process. `relative_error` is the worst against the reference.
 
-    The A/A twin is in `processes` and in the cell's counts, but not in the other figures.
+    The A/A twin is in `processes` and in the cell's counts, but not in the other figures. Figures that only tables have
+    are in suite/results/frame.py.
     """
 
     stack: str
@@ -52,31 +46,16 @@ class StackFigures:
     cell: Cell
     first: float | None
     second: float | None
-    average: float
     median: Estimate
-    p5: float
-    p95: float
-    outliers: int
     dispatch: float | None
     pipelined: float | None
     fetch: float | None
-    early: float | None
-    gain: float | None
-    copies: tuple[float, ...]
-    items_per_second: float | None
     efficiency: float | None
     compile: float | None
-    compiles: tuple[int | None, int | None, int | None]
-    graph_breaks: int | None
-    cores: float | None
-    faults: float | None
     peak_bytes: float | None
     peak_parts: Parts
     floor_bytes: float
     relative_error: float | None
-    tolerance: float | None
-    result_types: str
-    precision_observed: str
     flags: tuple[tuple[str, str], ...]
     processes: tuple[Process, ...]
     speedup: Speedup | None
@@ -84,7 +63,6 @@ class StackFigures:
 
     @property
     def outcome(self) -> str:
-        """Returns the gravest outcome of the stack's processes."""
         return self.cell.outcome
 
     @property
@@ -109,7 +87,6 @@ class StackFigures:
 
     @property
     def counts(self) -> bool:
-        """Whether the stack's times may be compared."""
         return self.cell.counts
 
 
@@ -125,12 +102,10 @@ def stack_figures(
     """Returns the figures of one case, computed from its `used_processes`. Some process must have samples."""
     of_stack = [row for row in rows if row["replicate"] == 1]
     used = used_processes(rows)
-    steady = [row.samples() for row in used]
-    pooled = np.concatenate(steady)
-    synced = [median(samples) for samples in steady]
-    dispatch, pipelined, fetch = ([row.median(clock) for row in used] for clock in ("dispatch", "pipelined", "fetch"))
-    typical, (low, high) = geometric_mean(synced, protocol), np.percentile(pooled, (5, 95))
-    items = middle(row.number("items_per_step") for row in used)
+    typical = geometric_mean([median(row.samples()) for row in used], protocol)
+    dispatch, pipelined, fetch = (
+        mean_of_known(row.median(clock) for row in used) for clock in ("dispatch", "pipelined", "fetch")
+    )
     work = used[0].number("flops"), used[0].number("bytes_floor"), used[0].text("precision")
     least = roofline.seconds(*work) if roofline else None
     return StackFigures(
@@ -139,35 +114,16 @@ def stack_figures(
         cell=cell(rows[0].stack_name, rows),
         first=middle(row.number("first_seconds") for row in used),
         second=middle(row.number("second_seconds") for row in used),
-        average=fmean(map(fmean, steady)),
         median=typical,
-        p5=float(low),
-        p95=float(high),
-        outliers=sum(map(outliers, steady)),
-        dispatch=mean_of_known(dispatch),
-        pipelined=mean_of_known(pipelined),
-        fetch=mean_of_known(fetch),
-        early=middle(max(0.0, 1 - d / s) for d, s in zip(dispatch, synced, strict=True) if d is not None),
-        gain=middle(s / p for p, s in zip(pipelined, synced, strict=True) if p),
-        copies=tuple(f - s for f, s in zip(fetch, synced, strict=True) if f is not None),
-        items_per_second=items / typical.value if items else None,
+        dispatch=dispatch,
+        pipelined=pipelined,
+        fetch=fetch,
         efficiency=None if least is None else least / typical.value,
         compile=middle(row.number("compile_seconds") for row in used),
-        compiles=(
-            greatest_count(used, "compiles_first"),
-            greatest_count(used, "compiles_second"),
-            greatest_count(used, "compiles_steady"),
-        ),
-        graph_breaks=greatest_count(used, "graph_breaks"),
-        cores=min((cores for row in used if (cores := row.number("effective_cores")) is not None), default=None),
-        faults=middle(row.number("minor_faults_per_step") for row in used),
         peak_bytes=max((peak for row in used if (peak := row.peak_bytes) is not None), default=None),
         peak_parts=max(map(parts, used), key=total),
         floor_bytes=floor_bytes(used[0]),
         relative_error=greatest(rows, "relative_error"),
-        tolerance=greatest(rows, "tolerance"),
-        result_types=", ".join(sorted({str(kind) for row in used for kind in row.mapping("result_types").values()})),
-        precision_observed=", ".join(sorted({row.text("precision_observed") for row in used} - {""})),
         flags=flag_counts(of_stack),
         processes=tuple(
             Process(row["block"], row["replicate"], median(samples), row.outcome == Outcome.OK)
@@ -208,9 +164,3 @@ def middle(values: Iterable[float | None]) -> float | None:
 def greatest(rows: Sequence[Row], column: str) -> float | None:
     """Returns the greatest known value of a column; None where none is known."""
     return max((value for row in rows if (value := row.number(column)) is not None), default=None)
-
-
-def greatest_count(rows: Sequence[Row], column: str) -> int | None:
-    """Returns the greatest known value of a column of counts, as an int."""
-    value = greatest(rows, column)
-    return None if value is None else int(value)

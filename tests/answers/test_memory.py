@@ -38,7 +38,7 @@ def test_a_cell_says_how_much_or_where_it_ran_out() -> None:
     assert (fits["times_floor"], fits["floor_bytes"]) == (2 * GIB / 301, 301)
     assert (ran_out["fits"], ran_out["phase"]) == ("out of host memory in the first run", "first")
     assert (ran_out["reason"], ran_out["floor_bytes"]) == ("killed at its 6 GiB limit", 308)
-    assert (ran_out["judged"], spared["judged"]) == ("", "inferred")
+    assert (ran_out["unmeasured"], spared["unmeasured"]) == ("", "inferred")
     assert answered("memory", rows()).sentence == "7 of 10 cases fit."
 
 

@@ -9,8 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
 from suite.answers.answer import ASKED
+from suite.answers.comparisons import compared, equal_words, short
 from suite.answers.noise import noisy_blocks
+from suite.answers.show import rows_of
 from suite.case import Flag
 from suite.environments.locks import names as environment_names
 from suite.environments.locks import newest
@@ -18,7 +22,6 @@ from suite.errors import COMMAND, UserError
 from suite.ir.timeline import Category
 from suite.report.formats.render import environment
 from suite.report.sections import registry  # noqa: F401  # which knows all answers
-from suite.report.sections.timed.comparison_tables import equal_words, heads_over, stack_lines
 from suite.report.sections.timed.headlines import headlines
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
@@ -177,13 +180,18 @@ def text(definition: Definition, sources: Sequence[Source], system: Source | Non
         with_page_faults=[c.name for c in used_comparisons if has_page_faults(c)],
         categories=[str(category) for category in Category],
         example=Example.of(definition.name) if definition.template == "gallery" else None,
-        lines=stack_lines,
-        heads=heads_over,
-        equal=equal_words,
+        lines=lambda comparison: [*rows_of(short(stacks_of(sources, comparison)))],
+        equal=lambda comparison: equal_words(stacks_of(sources, comparison)),
         locks=[(name, [newest_lock(name, target) for target in TARGETS]) for name in environment_names("cpu")],
     )
     rows_joined = re.sub(r"\|[ ]*\n\s*\n(?=\|)", "|\n", rendered)  # a loop in a template leaves blank lines
     return re.sub(r"\n\s*\n", "\n\n", rows_joined).strip() + "\n"
+
+
+def stacks_of(sources: Sequence[Source], comparison: Comparison) -> pl.DataFrame:
+    """Returns the stacks of a question, which one of the sources has."""
+    source = next(source for source in sources if comparison in source.analysis.comparisons)
+    return compared(Frame(source.results, source.analysis)).filter(question=comparison.name)
 
 
 def has_page_faults(comparison: Comparison) -> bool:

@@ -15,12 +15,12 @@ from suite.report.page import report
 from suite.results import load
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import polars as pl
 
 Values = str | int | bool | list[str]
 
 
-def ask(file: str | Path, **options: Values) -> pd.DataFrame:
+def ask(file: str | Path, **options: Values) -> pl.DataFrame:
     """Asks a question file as `./stackwars ask FILE` does, prints its tables, and returns a row for each stack on each
     question. `options` are the command's, with _ for -; a list repeats one, and True is an option without a value.
 

@@ -13,20 +13,14 @@ from suite.report.sections.registry import SECTIONS
 from suite.report.tables import VERSION, Export, Table
 from suite.results import Results
 from suite.results.analysis import Analysis
-from suite.results.stack_columns import ColumnPlace, columns_in
 from suite.sets.rows import accepted
 
 FACTS = ("Result set", "Measured", "Machine", "Cores each", "Processes", "Sampled", "Blocks")  # of the page's
-FIRST = ("median_seconds", "low_seconds", "high_seconds")  # the headline clock, before the other figures
 HEADS = (
-    "question",
-    "stack",
-    "purpose",
-    "outcome",
-    "reason",
-    "ok",
-    "planned",
-    *sorted((column.name for column in columns_in(ColumnPlace.CSV)), key=lambda name: name not in FIRST),
+    *("question", "stack", "purpose", "outcome", "reason", "ok", "planned"),
+    *("median_seconds", "low_seconds", "high_seconds", "first_seconds", "second_seconds"),
+    *("baseline", "speedup", "speedup_low", "speedup_high", "verdict", "verdict_in_set", "verdict_reason"),
+    *("peak_bytes", "flags"),
     "predicted_bytes",  # of a device's memory, by its compiler: never in the column of measured peaks
 )
 

@@ -6,17 +6,7 @@ from collections.abc import Collection
 
 from suite.results.analysis import Comparison
 from suite.results.names import DETAILS, details, dims_words, slug
-from suite.results.outcomes import outcome_text
 from suite.sets.rows import Row
-
-
-def left_out(comparison: Comparison, shown: Collection[str]) -> tuple[str, ...]:
-    """Returns `torch_xla on selu train (wrong result)` for each stack of a question that a table doesn't show."""
-    return tuple(
-        f"{cell.stack} on {comparison.name} ({'has no such figure' if cell.counts else outcome_text(cell)})"
-        for cell in comparison.cells
-        if cell.stack not in shown
-    )
 
 
 def link_target(kind: str, name: str, id_: str) -> str:

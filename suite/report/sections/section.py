@@ -225,8 +225,8 @@ def told(part: Part, heading: str = "") -> Table:
     return Table(title, titles(part.heads), [*rows_of(part)], numbers)
 
 
-def section_of(function: Function) -> type[AnswerSection]:
-    """Returns the section of an answer."""
+def section_of(function: Function, kind: type[AnswerSection] = AnswerSection) -> type[AnswerSection]:
+    """Returns the section of an answer; a `kind` shows more of it."""
     asked = ASKED[function.__name__]
     words = {
         "asked": asked,
@@ -237,4 +237,4 @@ def section_of(function: Function) -> type[AnswerSection]:
         "topic": asked.topic,
         "grows": asked.grows,
     }
-    return type(f"{asked.name.title()}Section", (AnswerSection,), words)
+    return type(f"{asked.name.title()}Section", (kind,), words)

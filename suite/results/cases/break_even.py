@@ -53,12 +53,10 @@ class Course(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """Where the total of `stack` crosses that of `baseline`. `steps` is the first step from which on the stack is ahead
-    for good (`OVERTAKES`), or the last step up to which it is ahead (`OVERTAKEN`); else None. `reason` says why the
-    course is undecided."""
+    """Where the total of a stack crosses its baseline's. `steps` is the first step from which on the stack is ahead for
+    good (`OVERTAKES`), or the last step up to which it is ahead (`OVERTAKEN`); else None. `reason` says why the course
+    is undecided."""
 
-    stack: str
-    baseline: str
     course: Course
     steps: int | None = None
     reason: str = ""
@@ -73,13 +71,13 @@ def crossing(stack: StackFigures, baseline: StackFigures | None) -> Crossing | N
     if ours is None or theirs is None or stack.speedup is None:
         return None
     if stack.speedup.verdict not in DECIDED:
-        reason = f"steady times are {stack.speedup.verdict}"
-        return Crossing(ours.stack, theirs.stack, Course.UNDECIDED, reason=reason)
+        return Crossing(Course.UNDECIDED, reason=f"steady times are {stack.speedup.verdict}")
     course, steps = course_of(ours, theirs)
     if (stack.speedup.verdict == "faster") != (course in (Course.AHEAD, Course.OVERTAKES)):
-        reason = f"the paired ratio is {stack.speedup.verdict}, the medians say otherwise"
-        return Crossing(ours.stack, theirs.stack, Course.UNDECIDED, reason=reason)
-    return Crossing(ours.stack, theirs.stack, course, steps)
+        return Crossing(
+            Course.UNDECIDED, reason=f"the paired ratio is {stack.speedup.verdict}, the medians say otherwise"
+        )
+    return Crossing(course, steps)
 
 
 def course_of(ours: Calls, theirs: Calls) -> tuple[Course, int | None]:

@@ -3,38 +3,41 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from suite import results
-from suite.answers.summary import summary
 from suite.cli.terminal.output import print_tables
-from suite.report.sections.timed.comparison_tables import console_table, speedup_cell
-from suite.report.sections.timed.comparisons import stack_json
-from suite.report.sections.timed.headlines import headlines
-from suite.results.analysis import Analysis, analyse
-from suite.results.frame import Frame
+from suite.report.page import Report, report
+from suite.report.sections.timed.comparisons import ComparisonsSection
 from suite.sets.rows import Row
 from tests.plan_files import plan_file
+from tests.report.parts import found, part
 from tests.results.rows import rows_of
 
 JAX = "jax_jit"
 
 
-def analysis_of(rows: list[Row]) -> Analysis:
-    return analyse(rows, plan_file(), plan_file().plan.protocol, "numpy", None)
+def report_of(rows: list[Row]) -> Report:
+    return report(results.Results(Path("set"), plan_file(), rows, [], {}), "numpy")
 
 
-def shown(analysis: Analysis, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+def in_json(made: Report, stack: str) -> dict[str, Any]:
+    """What JSON has of a stack on the one question."""
+    return next(told for told in part(made, ComparisonsSection).data()[0]["stacks"] if told["stack"] == stack)
+
+
+def shown(made: Report, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
     """The console's lines by their stack."""
-    print_tables([console_table(analysis.comparisons[0], "")])
+    print_tables(part(made, ComparisonsSection).console())
     cut = [[cell.strip() for cell in line.strip("|").split("|")] for line in capsys.readouterr().out.splitlines()]
     return {parts[0]: " | ".join(parts[1:]) for parts in cut if len(parts) > 1}
 
 
 def test_the_console_has_median_speedup_verdict_and_times(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = shown(analysis_of(rows_of({"numpy": [0.02] * 3, JAX: [0.01] * 3})), capsys)
-    assert lines["stack"] == "median | verdict | speedup over numpy | first run | peak memory | error"
+    lines = shown(report_of(rows_of({"numpy": [0.02] * 3, JAX: [0.01] * 3})), capsys)
+    assert lines["stack"].startswith("median | verdict | speedup over numpy | first run | peak memory | worst error")
     assert lines[JAX] == "10.0 ms | faster | 2.00× [2.00, 2.00] | 100 ms | – | 1.0e-07"
     assert lines["numpy"] == "20.0 ms | baseline | – | 200 ms | – | 1.0e-07"
 
@@ -55,49 +58,38 @@ def test_a_failed_baseline_shows_its_outcome(
     for row in rows:
         if row["stack"] == "numpy" and row["block"] in blocks:
             row |= {"outcome": outcome, "reason": "x", "phase": "steady"}
-    lines = shown(analysis_of(rows), capsys)
+    lines = shown(report_of(rows), capsys)
     assert lines["numpy"].split(" | ")[1] == said
     untimed = [row | {"synced_seconds": None} if row["stack"] == "numpy" else row for row in rows]
     if len(blocks) == 3:
-        assert shown(analysis_of(untimed), capsys)["numpy"].startswith(f"– | {said}")
+        assert shown(report_of(untimed), capsys)["numpy"].startswith(f"– | {said}")
 
 
 def test_a_stack_that_failed_in_one_block_says_so_beside_its_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     rows = rows_of({"numpy": [0.02] * 3, JAX: [0.01] * 3})
     rows[-1] |= {"outcome": "crashed", "phase": "steady", "reason": "x"}
-    analysis = analysis_of(rows)
-    assert "faster (crashed in the steady runs, 1 of 3)" in shown(analysis, capsys)[JAX]
-    figures = analysis.comparisons[0].of(JAX)
-    assert figures is not None
-    told = stack_json(figures)
-    assert (told["outcome"], told["speedup"]["verdict"], told["median_seconds"]) == (
-        "crashed",
-        "faster",
-        pytest.approx(0.01),
-    )
+    made = report_of(rows)
+    assert "faster (crashed in the steady runs, 1 of 3)" in shown(made, capsys)[JAX]
+    told = in_json(made, JAX)
+    assert (told["outcome"], told["verdict"], told["median_seconds"]) == ("crashed", "faster", pytest.approx(0.01))
 
 
 def test_two_modes_are_said_with_best_mode_and_mean(capsys: pytest.CaptureFixture[str]) -> None:
-    analysis = analysis_of(rows_of({"numpy": [0.02, 0.06, 0.06], JAX: [0.01] * 3}))
-    lines = shown(analysis, capsys)
+    made = report_of(rows_of({"numpy": [0.02, 0.06, 0.06], JAX: [0.01] * 3}))
+    lines = shown(made, capsys)
     assert lines["numpy"].split(" | ")[1] == "baseline (two modes)"
     assert lines[JAX].split(" | ")[1] == "undecided (the interval contains 1×)"
-    [answer] = headlines(analysis)
+    [answer] = made.headlines
     assert "Processes of numpy run in two modes: the slowest takes 3.00× as long as the fastest. " in answer.text
     assert "The fastest process has a median of 20.0 ms, the typical one 41.6 ms." in answer.text
-    baseline, fast = (analysis.comparisons[0].of(stack) for stack in ("numpy", JAX))
-    assert baseline is not None and fast is not None
-    told = stack_json(baseline)
+    told, fast = in_json(made, "numpy"), in_json(made, JAX)
     assert (told["two_modes"], told["best_seconds"], told["spread"]) == (True, 0.02, pytest.approx(3.0))
-    assert stack_json(fast)["two_modes"] is False
-    assert stack_json(fast)["speedup"]["best"] == {"value": pytest.approx(2.0), "low": None, "high": None}
+    assert (fast["two_modes"], fast["best_speedup"], fast["best_speedup_low"]) == (False, pytest.approx(2.0), None)
 
 
 def test_more_than_two_stacks_in_two_modes_have_one_sentence() -> None:
-    analysis = analysis_of(
-        rows_of({"numpy": [0.02, 0.06, 0.06], JAX: [0.01, 0.02, 0.02], "tf_xla": [0.03, 0.05, 0.05]})
-    )
-    [answer] = headlines(analysis)
+    made = report_of(rows_of({"numpy": [0.02, 0.06, 0.06], JAX: [0.01, 0.02, 0.02], "tf_xla": [0.03, 0.05, 0.05]}))
+    [answer] = made.headlines
     assert (
         "Processes of 3 stacks run in two modes (jax_jit, numpy, tf_xla): "
         "the slowest takes 1.67× to 3.00× as long as the fastest." in answer.text
@@ -108,9 +100,9 @@ def test_more_than_two_stacks_in_two_modes_have_one_sentence() -> None:
 def test_the_summary_ranks_by_the_common_questions() -> None:
     rows = rows_of({"numpy": [0.02] * 3, JAX: [0.0099] * 3, "tf_xla": [0.01] * 3})
     rows += rows_of({"numpy": [0.02] * 3, JAX: [0.08] * 3}, pass_="train")
-    analysis = analysis_of(rows)
-    answer = summary(Frame(results.Results(Path("set"), None, [], [], {}), analysis))
-    assert answer is not None and answer.on_console
+    made = report_of(rows)
+    answer = found(made, "summary")
+    assert answer.on_console
     first, last = (line for line in answer.table.iter_rows(named=True) if line["stack"] != "numpy")
     assert (first["stack"], first["common_questions"], first["own_questions"]) == (JAX, 1, 2)
     assert first["common_mean"] > last["common_mean"] and first["own_mean"] < last["own_mean"]
@@ -119,9 +111,10 @@ def test_the_summary_ranks_by_the_common_questions() -> None:
 def test_the_sentence_and_its_table_have_one_unit(capsys: pytest.CaptureFixture[str]) -> None:
     """A time far below the others of its question: 0.0286 ms in both, not 28.6 µs in one."""
     times = {"numpy": [0.0021] * 3, "tf_xla": [0.0031] * 3, JAX: [0.0000286] * 3}
-    analysis = analysis_of(rows_of(times))
-    [answer] = headlines(analysis)
+    made = report_of(rows_of(times))
+    [answer] = made.headlines
     assert answer.text.startswith("Fastest for gemm forward: jax_jit, 0.0286 ms, ")
-    assert shown(analysis, capsys)[JAX].startswith("0.0286 ms | ")
-    swapped = analysis_of(rows_of({"numpy": [0.0000286] * 3, "tf_xla": [0.0031] * 3, JAX: [0.0021] * 3}))
-    assert speedup_cell(swapped.comparisons[0], "numpy") == "0.0286 ms", "in Markdown, too"
+    assert shown(made, capsys)[JAX].startswith("0.0286 ms | ")
+    swapped = report_of(rows_of({"numpy": [0.0000286] * 3, "tf_xla": [0.0031] * 3, JAX: [0.0021] * 3}))
+    [markdown] = part(swapped, ComparisonsSection).tables()
+    assert ["numpy", "0.0286 ms"] in markdown.lines

@@ -20,8 +20,7 @@ from suite.report.map.metrics import STEADY
 from suite.report.map.page_map import ANSWERED, map_over, mean_squares
 from suite.report.map.sentence import overall
 from suite.report.page import CASES_MOST, report_of
-from suite.report.sections.timed.comparison_tables import FLOOR_RULE
-from suite.report.sections.timed.comparisons import ComparisonsSection
+from suite.report.sections.timed.comparisons import FLOOR_RULE, ComparisonsSection
 from suite.report.sections.timed.headlines import headlines
 from suite.report.sections.timed.units import column_units
 from tests.browser import NARROW, Tabs, told

@@ -16,7 +16,10 @@ WRITERS = ("suite/report/page.py", "suite/report/formats/render.py", "suite/repo
 
 def test_each_section_has_its_template_and_each_template_its_section() -> None:
     own = {kind.name for kind in SECTIONS if not issubclass(kind, AnswerSection)}
-    assert {path.name.partition(".")[0] for path in (TEMPLATES / "sections").iterdir()} == own | {"answer"}
+    assert {path.name.partition(".")[0] for path in (TEMPLATES / "sections").iterdir()} == own | {
+        "answer",
+        "comparisons",
+    }
     for field in ("name", "nav", "key"):
         values = [getattr(kind, field) for kind in SECTIONS if getattr(kind, field)]
         assert len(values) == len(set(values)), field

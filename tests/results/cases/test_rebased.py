@@ -35,9 +35,12 @@ def test_another_clock_is_that_of_ratios(loaded: results.Results, clock: str) ->
     analysis = loaded.analysis()
     for baseline in {speedup.stack for speedup in analysis.speedups}:
         frame = loaded.ratios(baseline=baseline, clock=clock)
-        expected = {(line.name, line.stack): (line.value, line.verdict) for line in frame.itertuples()}
+        expected = {
+            (name, stack): figures
+            for name, stack, *figures in frame.select("name", "stack", "value", "verdict").iter_rows()
+        }
         found = {
-            (speedup.name, speedup.stack): (speedup.ratio.value, speedup.verdict)
+            (speedup.name, speedup.stack): [speedup.ratio.value, speedup.verdict]
             for speedup in rebased(analysis, baseline, clock).speedups
         }
         assert found == expected

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from suite import units
+from suite.answers.sentences import listed
 from suite.report.sections.timed.units import column_units
 from suite.results.analysis import Analysis, Comparison
 from suite.results.cases.break_even import Calls, is_long, least
@@ -16,7 +17,7 @@ from suite.results.stack_figures import StackFigures
 
 MOST_DETAILED = 2  # stacks in two modes that have a sentence each
 MODES_MOST = 4.0  # times: equal processes of one stack took up to 3.6 times as long as others on a quiet machine
-MOST_RIVALS = 4  # so many rivals are all named; of more, two are named and the others counted
+MOST_RIVALS = 4  # so many rivals are all named
 VERDICTS = {
     "faster": "",
     "tie": ", a tie",
@@ -92,7 +93,7 @@ def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> H
         lead = ("Lowest median" if rival_stacks else "Fastest") if complete else "So far the lowest median"
         rest = f", {time}{against(first, counting, comparison)}"
         rest += f" ({outcome_text(first.cell)})" if first.cell.failed else ""
-        rest += f"; not shown to be faster than {listed(rival_stacks)}" if rival_stacks else ""
+        rest += f"; not shown to be faster than {listed(rival_stacks, MOST_RIVALS)}" if rival_stacks else ""
     rest += f"; {ALONE}" if first.speedup and first.speedup.note == ALONE else ""
     return Headline(
         comparison.name,
@@ -158,21 +159,21 @@ def modes(counting: Sequence[StackFigures], unit: units.Unit) -> str:
     stacks = [stack for stack in counting if stack.has_modes]
     if len(stacks) > MOST_DETAILED:
         spreads = [stack.spread for stack in stacks]
-        words = "run in two modes" if max(spreads) <= MODES_MOST else "differ widely, so other programs disturbed them"
         return (
-            f" Processes of {len(stacks)} stacks {words} ({', '.join(stack.stack for stack in stacks)}): the "
-            f"slowest takes {units.ratio(min(spreads))} to {units.ratio(max(spreads))} as long as the fastest."
+            f" Processes of {len(stacks)} stacks {differ(max(spreads))} ({', '.join(each.stack for each in stacks)}): "
+            f"the slowest takes {units.ratio(min(spreads))} to {units.ratio(max(spreads))} as long as the fastest."
         )
     return "".join(
-        f" Processes of {stack.stack} {differ(stack)}: the slowest takes {units.ratio(stack.spread)} as long as the "
-        f"fastest. The fastest process has a median of {unit(stack.best)}, the typical one {unit(stack.median.value)}."
+        f" Processes of {stack.stack} {differ(stack.spread)}: the slowest takes {units.ratio(stack.spread)} as long as "
+        f"the fastest. The fastest process has a median of {unit(stack.best)}, the typical one "
+        f"{unit(stack.median.value)}."
         for stack in stacks
     )
 
 
-def differ(stack: StackFigures) -> str:
-    """Returns how a stack's processes differ: modes that were seen are up to `MODES_MOST` apart, noise can be more."""
-    return "run in two modes" if stack.spread <= MODES_MOST else "differ widely, so other programs disturbed them"
+def differ(spread: float) -> str:
+    """Returns how equal processes differ: modes that were seen are up to `MODES_MOST` apart, noise can be more."""
+    return "run in two modes" if spread <= MODES_MOST else "differ widely, so other programs disturbed them"
 
 
 def first_run(fastest: StackFigures, counting: Sequence[StackFigures], unit: units.Unit) -> str:
@@ -195,11 +196,3 @@ def modes_text(stack: StackFigures, unit: units.Unit) -> str:
     """Returns `slowest/fastest 3.60×, fastest 36.0 ms, typical 62.1 ms`, for a stack with processes in two modes."""
     best, typical = unit(stack.best), unit(stack.median.value)
     return f"slowest/fastest {units.ratio(stack.spread)}, fastest {best}, typical {typical}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Returns `a` or `a and b`; for more than `MOST_RIVALS` names, `a, b and 5 others`."""
-    if len(names) == 1:
-        return names[0]
-    first, last = (names[:-1], names[-1]) if len(names) <= MOST_RIVALS else (names[:2], f"{len(names) - 2} others")
-    return f"{', '.join(first)} and {last}"

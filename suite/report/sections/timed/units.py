@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from suite.results.analysis import Comparison
-from suite.units import Unit, byte_unit, rate_unit, time_unit
+from suite.units import Unit, byte_unit, time_unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,6 @@ class Units:
     steady: Unit
     compile: Unit
     memory: Unit
-    rate: Unit
 
 
 def column_units(comparison: Comparison) -> Units:
@@ -29,5 +28,4 @@ def column_units(comparison: Comparison) -> Units:
         steady=time_unit(stack.median.value for stack in stacks),
         compile=time_unit(stack.compile for stack in stacks if stack.compile),
         memory=byte_unit(stack.peak_bytes for stack in stacks),
-        rate=rate_unit((stack.items_per_second for stack in stacks), comparison.item),
     )

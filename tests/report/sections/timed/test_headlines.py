@@ -15,13 +15,13 @@ from suite.report.formats.export import export
 from suite.report.formats.render import render
 from suite.report.notices import notices
 from suite.report.page import report
-from suite.report.sections.timed.comparison_tables import console_table
+from suite.report.sections.timed.comparisons import ComparisonsSection
 from suite.report.sections.timed.headlines import headlines
 from suite.results.analysis import Analysis, analyse
 from suite.sets.rows import Row
 from tests.plan_files import plan_file
 from tests.report import synthetic
-from tests.report.parts import found
+from tests.report.parts import found, part
 from tests.results.rows import attempt_of, make_set, record, row_of, rows_of
 
 JAX = "jax_jit"
@@ -128,12 +128,11 @@ def test_who_stands_in_for_the_baseline_is_said_wherever_a_ratio_over_it_is(
     ]
     store = make_set(tmp_path / "set", [*rows_of(times), *crashed], [record(b, 1) for b in (1, 2, 3)])
     loaded = results.load(store.folder)
-    (comparison,) = loaded.analysis("numpy").comparisons
     sentence = (
         "On gemm forward the baseline numpy has no time that counts (crashed in the first run): jax_jit, the fastest "
         "that has one, stands in for it."
     )
-    print_tables([console_table(comparison, "")])
+    print_tables(part(report(loaded, "numpy"), ComparisonsSection).console())
     printed = " ".join(capsys.readouterr().out.split())
     assert sentence in printed and "speedup over jax_jit" in printed
     [answer] = suite.report.headline(loaded, "numpy")
@@ -144,16 +143,17 @@ def test_who_stands_in_for_the_baseline_is_said_wherever_a_ratio_over_it_is(
     assert "Speedup over jax_jit" in page
     markdown = export(loaded, "numpy").written("md")
     assert sentence in markdown and "gemm forward (over jax_jit)" in markdown
-    assert {line["stack"]: line["baseline"] for line in loaded.stacks("numpy").to_dict("records")}["tf_xla"] == JAX
+    assert {line["stack"]: line["baseline"] for line in loaded.stacks("numpy").to_dicts()}["tf_xla"] == JAX
 
 
 def test_a_long_first_run_of_the_fastest_stack_is_in_its_answer(capsys: pytest.CaptureFixture[str]) -> None:
     def answered(first_seconds: float | None) -> str:
         rows = rows_of({"numpy": [0.003] * 3, JAX: [0.001] * 3})
         firsts = {"numpy": 0.003, JAX: first_seconds}
-        analysis = analysis_of([row | {"first_seconds": firsts[row["stack"]], "second_seconds": 0.003} for row in rows])
-        [answer], [comparison] = headlines(analysis), analysis.comparisons
-        print_tables([console_table(comparison, answer.text)])
+        timed = [row | {"first_seconds": firsts[row["stack"]], "second_seconds": 0.003} for row in rows]
+        made = report(results.Results(Path("set"), plan_file(), timed, [], {}), "numpy")
+        [answer] = made.headlines
+        print_tables(part(made, ComparisonsSection).console())
         assert " ".join(answer.rest.split()) in " ".join(capsys.readouterr().out.split())
         return answer.text
 

@@ -1,0 +1,92 @@
+"""Each question with its stacks: times, speedups, verdicts, clocks and memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from suite import units
+from suite.answers.answer import Answer, answer
+from suite.answers.sentences import capital, counted, listed
+from suite.answers.show import Part, only, part
+from suite.results.frame import Frame
+from suite.results.speedup.verdicts import ALONE
+
+TIMING = (
+    *("stack", "first_seconds", "second_seconds", "average_seconds", "median_seconds", "p5_seconds", "p95_seconds"),
+    *("outliers", "judged", "speedup"),
+)
+CLOCKS = (
+    *("stack", "dispatch_seconds", "synced_seconds", "pipelined_seconds", "fetch_seconds", "items_per_second"),
+    *("efficiency", "compile_seconds", "compilations", "graph_breaks", "cores", "page_faults", "peak_bytes"),
+    *("relative_error", "kernels"),
+)
+SHORT = ("stack", "median_seconds", "judged", "speedup", "first_seconds", "peak_bytes", "relative_error")  # the console
+TERMS = (
+    *("first run", "second run", "steady state", "average", "median", "interval", "p5, p95", "outlier", "speedup"),
+    *("verdict", "tie", "close", "undecided", "noise floor", "A/A twin", "two modes", "dispatch", "synced"),
+    *("pipelined", "fetch", "throughput", "efficiency", "compile time", "compilations", "graph break", "cores had"),
+    *("page faults", "peak memory", "floor", "relative error", "kernels", "default path", "no steady state"),
+    *("disturbed", "noisy", "recompiled", "fallback ops"),
+)
+
+
+@answer("Comparisons", terms=TERMS, parts="question", topic="which stack is fastest")
+def comparisons(frame: Frame) -> Answer | None:
+    """The fastest stack, by its median, is first. Brackets hold {confidence} intervals: a median's interval comes from
+    the spread of its processes, a speedup's from the spread of its blocks."""
+    table = compared(frame)
+    if table.is_empty():
+        return None
+    first = Counter(table.filter("counts").group_by("question", maintain_order=True).first()["stack"])
+    stacks = [f"{stack} in {number}" for stack, number in first.most_common()]
+    lowest = f"the lowest median is that of {listed(stacks)}" if stacks else "no stack has a time that counts"
+    return Answer(f"{counted(table['question'].n_unique(), 'comparison')}: {lowest}.", table)
+
+
+def compared(frame: Frame) -> pl.DataFrame:
+    """Returns every planned stack of every question, with words for its verdict. A stack without a steady time has no
+    time at all."""
+    words = [judged(line) for line in frame.stacks.iter_rows(named=True)]
+    is_timed = pl.col("median_seconds").is_not_null()
+    return frame.stacks.with_columns(
+        *(pl.when(is_timed).then(pl.col(name)) for name in ("first_seconds", "second_seconds")),
+        pl.Series("judged", [word for word, _ in words], pl.String),
+        pl.Series("judged_note", [note for _, note in words], pl.String),
+        synced_seconds=pl.col("median_seconds"),
+        items_per_second_item=pl.col("item"),
+    )
+
+
+def judged(line: Mapping[str, Any]) -> tuple[str, str]:
+    """Returns the verdict, or `baseline`, with what else to know; for a stack without a time that counts, how it
+    ended."""
+    if not line["counts"]:
+        return line["ended"], ""
+    is_alone = line["verdict"] in ("faster", "slower") and line["verdict"] != line["verdict_in_set"]
+    asides = (line["ended"], line["why"], "two modes" if line["two_modes"] else "", ALONE if is_alone else "")
+    word = "baseline" if line["stack"] == line["baseline"] else line["verdict"] or units.UNKNOWN
+    return word, ", ".join(filter(None, asides))
+
+
+def short(table: pl.DataFrame) -> Part:
+    """Returns one question's stacks as the console shows them, each time with its unit, medians without intervals."""
+    return part("", only(table, SHORT).drop("median_seconds_low", "median_seconds_high"), whole=True)
+
+
+def equal_words(table: pl.DataFrame) -> str:
+    """Returns how far right results may differ, and their types if stacks have different ones; empty if unknown."""
+    limits = sorted(set(table["tolerance"].drop_nulls()))
+    named: dict[str, dict[str, None]] = {}
+    for stack, kinds in table.select("stack", "result_types").iter_rows():
+        if kinds:
+            named.setdefault(kinds, {})[stack] = None
+    said = [f"right results are within a relative error of {', '.join(map(units.magnitude, limits))}"] if limits else []
+    if len(named) > 1:
+        said.append(
+            f"results are {', '.join(f'{kind} on {listed([*names])}' for kind, names in sorted(named.items()))}"
+        )
+    return f"{capital('; '.join(said))}." if said else ""
