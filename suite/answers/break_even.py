@@ -56,12 +56,12 @@ def break_even(frame: Frame) -> Answer | None:
     if not lines:
         return None
     table = pl.DataFrame(lines, infer_schema_length=None)
-    told = [f"Least total time on {name}, by the medians: {words}.{first}" for name, (words, first) in said.items()]
+    told = [f"Least total time on {name}: {words}.{first}" for name, (words, first) in said.items()]
     (name, (words, first)), *more = said.items()
     rest = f" ({counted(len(more), 'more comparison')} below)" if more else ""
     asked = frame.stacks.filter(pl.col("question").is_in([*said]))
     return Answer(
-        f"Least total time on {name}, by the medians: {words}{rest}.{first}",
+        f"Least total time on {name}: {words}{rest}.{first}",
         table,
         charts=charts,
         also=[*told, *not_shown(asked, table)],
@@ -69,12 +69,12 @@ def break_even(frame: Frame) -> Answer | None:
 
 
 def leaders_words(stretches: list[tuple[int, str]]) -> str:
-    """Returns `torch_eager up to step 11, tf_xla up to step 40, jax_jit from there on`. The last stretch begins at the
+    """Returns `torch_eager up to step 11, then tf_xla up to step 40, then jax_jit`. The last stretch begins at the
     next step, which may have the same number once both are rounded."""
     if len(stretches) == 1:
         return f"{stretches[0][1]} from the first step on"
     words = [f"{stack} up to step {units.steps(after - 1)}" for (_, stack), (after, _) in pairwise(stretches)]
-    return f"{', '.join(words)}, {stretches[-1][1]} from there on"
+    return ", then ".join([*words, stretches[-1][1]])
 
 
 def first_run(known: dict[str, Calls]) -> str:

@@ -42,9 +42,10 @@ def comparisons(frame: Frame) -> Answer | None:
     if table.is_empty():
         return None
     first = Counter(table.filter("counts").group_by("question", maintain_order=True).first()["stack"])
-    stacks = [f"{stack} in {number}" for stack, number in first.most_common()]
-    lowest = f"the lowest median is that of {listed(stacks)}" if stacks else "no stack has a time that counts"
-    return Answer(f"{counted(table['question'].n_unique(), 'comparison')}: {lowest}.", table)
+    of = counted(table["question"].n_unique(), "question")
+    stacks = [f"{stack} on {number:,}" for stack, number in first.most_common()]
+    lowest = f"Lowest median on {of}: {listed(stacks)}" if stacks else f"{of}: no stack has a time that counts"
+    return Answer(f"{lowest}.", table)
 
 
 def compared(frame: Frame) -> pl.DataFrame:

@@ -66,7 +66,8 @@ def sentence(table: pl.DataFrame) -> str:
     ranked = table.sort("efficiency", maintain_order=True)
     worst, best = ranked.row(0, named=True), ranked.row(-1, named=True)
     by_memory = table.filter(pl.col("bound") == MEMORY)["question"].n_unique()
-    near = f"{best['stack']} reaches {units.percent(best['efficiency'])} of the machine's limit on {best['question']}"
-    far = f"{worst['stack']} {units.percent(worst['efficiency'])} on {worst['question']}"
-    of = counted(table["question"].n_unique(), "comparison")
-    return f"{near}, {far}; memory limits {by_memory} of {of}."
+    near, far = (
+        f"{line['stack']} on {line['question']} ({units.percent(line['efficiency'])})" for line in (best, worst)
+    )
+    of = counted(table["question"].n_unique(), "question")
+    return f"Nearest to the machine's limit: {near}; farthest: {far}. Memory is the limit of {by_memory} of {of}."

@@ -78,9 +78,10 @@ def sentence(ranked: list[Summary], baseline: str) -> str:
     if first is None:
         return f"No ratio over {baseline} can be formed."
     mean, number = (first.common, first.n_common) if first.common else (first.ratio, first.n_ok)
-    of = "common to all stacks" if first.common else "of its own"
-    words = f"{mean_text(mean)} over {counted(number, 'comparison')} {of}"
-    return f"The greatest geometric mean of speedups over {baseline} is that of {first.stack}: {words}."
+    of = "that all stacks answered" if first.common else "that it answered"
+    value = units.ratio(mean.value if mean else None)
+    where = f"on {counted(number, 'question')} {of}"
+    return f"{first.stack} has the greatest mean speedup over {baseline}: {value}, {where}."
 
 
 def by_own(ranked: list[Summary], baseline: str) -> str:

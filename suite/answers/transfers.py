@@ -53,11 +53,11 @@ def sentence(table: pl.DataFrame) -> str:
     said = []
     if not (early := table.filter(pl.col("early") > 0).sort("early")).is_empty():
         most = early.row(-1, named=True)
-        share = f"{units.percent(most['early'])} of a step ({most['stack']} on {most['question']})"
-        said.append(f"up to {share} is still to compute when the call returns")
+        share = f"up to {units.percent(most['early'])} of a step is still to compute"
+        said.append(f"when the call returns, {share} ({most['stack']} on {most['question']})")
     if not (copied := table.drop_nulls("copy_seconds")).is_empty():
         said.append(of_copies(copied.drop_nulls("copy_seconds_low")))
-    return f"{capital('; '.join(said))}." if said else "No stack has times by other clocks than synced."
+    return " ".join(f"{capital(each)}." for each in said) or "No stack has times by other clocks than synced."
 
 
 def of_copies(table: pl.DataFrame) -> str:
@@ -68,9 +68,8 @@ def of_copies(table: pl.DataFrame) -> str:
     if shown.is_empty():
         return "no copy of a result to host memory is shown to add time: no difference is above its noise"
     longest = shown.sort("copy_seconds").row(-1, named=True)
-    unit = units.time_unit([longest["copy_seconds"]])
-    interval = units.interval(longest["copy_seconds_low"], longest["copy_seconds_high"], unit)
+    most = f"{units.seconds(longest['copy_seconds'])} ({longest['stack']} on {longest['question']})"
     return (
-        f"copying the result to host memory is shown to add time in {shown.height} of {counted(table.height, 'case')}, "
-        f"most in {longest['stack']} on {longest['question']}: {unit(longest['copy_seconds'])} {interval}"
+        f"copying the result to host memory adds time in {shown.height} of {counted(table.height, 'case')}, "
+        f"at most {most}"
     )

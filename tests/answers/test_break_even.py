@@ -38,8 +38,8 @@ def test_each_question_leads_to_its_totals(made: Report, html_file: Path) -> Non
 
 
 def test_the_stretches_of_least_total_do_not_overlap() -> None:
-    assert leaders_words([(1, "a"), (44_801, "b")]) == "a up to step 44,800, b from there on"
-    assert leaders_words([(1, "a"), (12, "b"), (41, "c")]) == "a up to step 11, b up to step 40, c from there on"
+    assert leaders_words([(1, "a"), (44_801, "b")]) == "a up to step 44,800, then b"
+    assert leaders_words([(1, "a"), (12, "b"), (41, "c")]) == "a up to step 11, then b up to step 40, then c"
     assert leaders_words([(1, "a")]) == "a from the first step on"
 
 

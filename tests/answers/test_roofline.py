@@ -34,7 +34,9 @@ def test_a_case_is_bound_by_what_takes_longer(flops: float, moved: float, bound:
 
 def test_the_section_says_how_near_and_draws_a_roof() -> None:
     found = answered("roofline", of(2e9, 1e6), "numpy", roofline=SWEEP)
-    assert "jax_jit reaches 50 %" in found.sentence and "numpy 25 %" in found.sentence and "0 of 1" in found.sentence
+    assert (
+        "jax_jit on gemm forward (50 %)" in found.sentence and "(25 %)" in found.sentence and "0 of 1" in found.sentence
+    )
     (chart,) = found.figures
     (roof,) = chart.curves
     heights = [float(corner.split(",")[1]) for corner in roof.path.split()]

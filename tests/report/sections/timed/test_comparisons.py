@@ -385,7 +385,7 @@ def test_a_number_of_steps_is_rounded_alike_on_the_map_in_sections_and_in_senten
     assert steps != f"{line['step']:,}" and steps.endswith("00")
     [part_] = parts(answer.table, "question")
     assert steps in [cell.text for cell in part_.lines[[cells[0].text for cells in part_.lines].index("jax_jit")]]
-    assert f"numpy up to step {steps}, jax_jit from there on" in answer.sentence, "two rounded steps may be one number"
+    assert f"numpy up to step {steps}, then jax_jit" in answer.sentence, "two rounded steps may be one number"
     overview = made.overview
     assert overview
     [row] = overview.data["maps"]["steps"]["numpy"]["rows"]
