@@ -43,7 +43,7 @@ def main() -> None:
 def from_wheel(words: list[str]) -> None:
     """Becomes the command of the unpacked source."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stack-wars"
-    here = cache / digest(SOURCE, revision())[:12]
+    here = cache / digest(SOURCE, origin())[:12]
     if not here.is_dir():
         unpack(cache, here)
     made = [sys.executable, "-m", "suite.environments", "orchestrator"]
@@ -55,8 +55,8 @@ def from_wheel(words: list[str]) -> None:
     os.execv(program, [program, *words])
 
 
-def digest(folder: Path, commit: str) -> str:
-    whole = hashlib.sha256(commit.encode())
+def digest(folder: Path, from_: str) -> str:
+    whole = hashlib.sha256(from_.encode())
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.suffix != ".pyc":
             whole.update(f"{path.relative_to(folder)}\0{path.stat().st_size}\0".encode())
@@ -73,7 +73,7 @@ def unpack(cache: Path, here: Path) -> None:
         shutil.copytree(SOURCE, draft, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(__file__, draft)
         (draft / ".environments").symlink_to(shared)
-        (draft / "REVISION").write_text(revision(), encoding="utf-8")
+        (draft / "REVISION").write_text(origin(), encoding="utf-8")
         draft.rename(here)
     except OSError:
         if not here.is_dir():  # nobody else did it meanwhile
@@ -82,7 +82,8 @@ def unpack(cache: Path, here: Path) -> None:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def revision() -> str:
-    """Returns the commit that an installer took the wheel from; empty if it took it from elsewhere."""
-    told = importlib.metadata.distribution("stack-wars").read_text("direct_url.json") or "{}"
-    return str(json.loads(told).get("vcs_info", {}).get("commit_id", ""))
+def origin() -> str:
+    """Returns the commit that the wheel was made from and its address, a line each; empty if unknown."""
+    told = json.loads(importlib.metadata.distribution("stack-wars").read_text("direct_url.json") or "{}")
+    commit = told.get("vcs_info", {}).get("commit_id", "")
+    return f"{commit}\n{told['url']}\n" if commit else ""

@@ -23,7 +23,18 @@ def git(*words: str) -> str:
 
 def revision() -> str:
     """Returns the commit of this source; empty if unknown. An unpacked wheel has it in a file."""
-    return (UNPACKED.read_text(encoding="utf-8") if UNPACKED.is_file() else git("rev-parse", "HEAD")).strip()
+    return origin_of_wheel()[0] if UNPACKED.is_file() else git("rev-parse", "HEAD").strip()
+
+
+def project_address() -> str:
+    """Returns the web address of this project's repository; empty if unknown."""
+    remote = origin_of_wheel()[1] if UNPACKED.is_file() else git("remote", "get-url", "origin").strip()
+    return public_address(remote).removesuffix(".git")
+
+
+def origin_of_wheel() -> list[str]:
+    """Returns the commit and the address that an unpacked wheel came from; empty texts if unknown."""
+    return [*UNPACKED.read_text(encoding="utf-8").split("\n"), "", ""][:2]
 
 
 def public_address(remote: str) -> str:

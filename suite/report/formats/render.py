@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from suite import results, units
+from suite.environments.checkout import project_address
 from suite.errors import UserError
 from suite.guard.printable import printable
 from suite.report.map.other_baselines import answers_over, other_baselines
@@ -141,8 +142,15 @@ def environment() -> Environment:
         "flag_title": flag_title,
         "flag_words": flag_words,
         "milliseconds": Unit("ms", 1e-3),
+        "project": project_address(),
+        "brand": brand(project_address()),
     }
     return templates
+
+
+def brand(address: str) -> Markup:
+    """Returns this project's name, which leads to its repository."""
+    return Markup('<a href="{}">Stack Wars</a>').format(address) if address else Markup("Stack Wars")
 
 
 def term(word: str, words: str = "") -> Markup:

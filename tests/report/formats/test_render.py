@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from suite.errors import UserError
-from suite.report.formats.render import render
+from suite.report.formats.render import environment, render
 from suite.sets.result_set import ResultSet
 from tests.report import synthetic
 
@@ -76,3 +77,19 @@ def test_a_set_that_isn_t_whole_gets_no_manifest_by_it(tmp_path: Path) -> None:
     (folder / "manifest.json").unlink()
     render(folder)
     assert not (folder / "manifest.json").exists()
+
+
+def test_a_page_leads_to_the_project_and_to_each_case_s_code(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the checkout's origin has a web address; the code is that of the set's revision."""
+    address = "https://example.org/stack-wars"
+    for known in (address, ""):
+        monkeypatch.setattr("suite.report.formats.render.project_address", lambda known=known: known)
+        environment.cache_clear()
+        text = render(folder, tmp_path / "page.html").read_text(encoding="utf-8")
+        assert (f'<p class="brand"><a href="{address}">Stack Wars</a></p>' in text) == bool(known)
+        assert bool(
+            re.findall(f'<a href="{address}/blob/(?:HEAD|[0-9a-f]+)/suite/workloads/ops/gemm/gemm_', text)
+        ) == bool(known)
+    environment.cache_clear()
