@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,7 +15,9 @@ from suite.report.formats.render import FILE_NAME, page_of, write
 from suite.report.page import report_of
 from suite.report.tables import known
 from suite.results import load
+from suite.sets import manifest
 from suite.sets.archive.listing import Listed
+from suite.sets.archive.signature import SIGNATURE
 from suite.sets.files import check_writable, sole, write_json
 from suite.sets.manifest import SET_NAME
 from suite.site import pages
@@ -51,7 +54,7 @@ def build(source: SetSource, out: Path, say: Callable[[str], None], exclude: Seq
         refused: list[Refused] = []
         for item in listed:
             try:
-                entry, text = read_set(source, item)
+                entry, text = read_set(source, item, out)
             except UserError as broken:
                 label = item.name or Path(item.where).name
                 refused.append(Refused(label, reason(broken, item.where, label)))
@@ -82,16 +85,30 @@ def reason(broken: UserError, where: str, label: str) -> str:
     return " ".join(printable(str(broken)).replace(where, label).split())
 
 
-def read_set(source: SetSource, item: Listed) -> tuple[Entry, str]:
-    """Returns the entry of a set and the HTML of its page. Raises UserError if the set can't be shown, or isn't what
-    its manifest says."""
+def read_set(source: SetSource, item: Listed, out: Path) -> tuple[Entry, str]:
+    """Returns the entry of a set and the HTML of its page. A set that was published already is copied beside its page,
+    so that the site is an archive, too. Raises UserError if the set can't be shown, or isn't what its manifest says."""
     if item.trouble:
         raise UserError(item.trouble)
     with source.verified(item) as place:
         results = load(place)
         analysis = results.analysis()
         report = report_of(results, analysis)
+        if source.storage:
+            copy(place, out / SETS / item.name)
         return Entry.of(item, results, analysis, report), page_of(report, f"../../{INDEX}")
+
+
+def copy(place: Path, folder: Path) -> None:
+    """Copies the published files of a set, the manifest last."""
+    known = manifest.read(place).published
+    shutil.rmtree(folder, ignore_errors=True)
+    for name in known.files:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(place / name, folder / name)
+    if (place / SIGNATURE).is_file():
+        shutil.copy(place / SIGNATURE, folder)
+    write_json(folder / manifest.NAME, known.to_json())
 
 
 def write_pages(site: Site) -> None:
@@ -107,6 +124,8 @@ def write_pages(site: Site) -> None:
     of_sets = [page for page in site.out.glob(f"{SETS}/*/{FILE_NAME}") if SET_NAME.fullmatch(page.parent.name)]
     for page in {*of_sets, *site.out.glob(f"{HISTORY}/*.html"), *site.out.glob(f"{MACHINES}/*.html")} - current:
         page.unlink()
+        if (page.parent / manifest.NAME).is_file():  # a set that this program copied
+            shutil.rmtree(page.parent)
         with suppress(OSError):  # the folder has other files, and stays
             page.parent.rmdir()
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from suite.errors import UserError
+from suite.sets.archive.fetch import verify
+from suite.sets.archive.listing import of_storage
 from suite.sets.archive.publish import publish
 from suite.sets.archive.storage import Storage
 from suite.sets.result_set import ResultSet
@@ -147,3 +149,18 @@ def test_a_set_that_is_excluded_is_nowhere(tmp_path: Path) -> None:
     left = build(SetSource(tmp_path / "results"), tmp_path / "left", quiet, [f"{trial[:-2]}*"])
     assert [entry.name for entry in left.shown] == [entry.name for entry in both.shown if entry.name != trial]
     assert trial not in "".join(files(left.out)) and not left.refused
+
+
+def test_a_site_of_published_sets_is_an_archive(tmp_path: Path) -> None:
+    stores = [made(tmp_path / "results", day) for day in (1, 2)]
+    shelf = Storage.of(str(tmp_path / "shelf"))
+    names = [publish(store.folder, shelf, quiet).name for store in stores]
+    out = build(SetSource(tmp_path / "results", shelf), tmp_path / "site", quiet).out
+    copies = Storage.of(str(out / "sets"))
+    assert [entry.name for entry in of_storage(copies)] == names
+    assert [verify(copies, name) for name in names] == [[], []]
+    shutil.rmtree(tmp_path / "shelf" / names[0])
+    build(SetSource(tmp_path / "results", shelf), out, quiet)
+    assert [entry.name for entry in of_storage(copies)] == names[1:]
+    build(SetSource(tmp_path / "results"), tmp_path / "other", quiet)  # of sets that nobody has published
+    assert not [*(tmp_path / "other").rglob("results.parquet")]

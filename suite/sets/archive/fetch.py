@@ -73,7 +73,7 @@ def differences(known: Manifest, stored: dict[str, int]) -> list[str]:
     """Returns which files are missing, have another size or were added. `stored` is {file: bytes} in the storage. Pages
     are ignored, because they are made anew."""
     listed = {file: entry for file, entry in known.files.items() if file not in DERIVED}
-    added = stored.keys() - known.files.keys() - {manifest.NAME, SIGNATURE}
+    added = stored.keys() - known.files.keys() - {manifest.NAME, SIGNATURE, *DERIVED}
     return (
         [f"{file} is missing" for file in sorted(listed.keys() - stored.keys())]
         + [f"{file} isn't in the manifest" for file in sorted(added)]
