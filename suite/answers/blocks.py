@@ -34,7 +34,7 @@ def blocks(frame: Frame) -> Answer | None:
     protocol = frame.protocol
     drift, steal = units.percent(protocol.canary_drift_max), units.percent(protocol.steal_share_max)
     return Answer(
-        f"{read.found} over a limit of the noise gate.",
+        f"{read.found} exceeded a noise limit.",
         pl.DataFrame(map(line, frame.results.blocks), schema=TYPES).sort("shard", "block", "run"),
         also=[f"Drift over {drift}, stolen time over {steal} or throttling marks a block noisy."],
         on_console=False,

@@ -61,7 +61,7 @@ def break_even(frame: Frame) -> Answer | None:
     rest = f" ({counted(len(more), 'more comparison')} below)" if more else ""
     asked = frame.stacks.filter(pl.col("question").is_in([*said]))
     return Answer(
-        f"Least total time on {name}: {words}{rest}.{first}",
+        f"Least total time on {name}, the first call included: {words}{rest}.{first}",
         table,
         charts=charts,
         also=[*told, *not_shown(asked, table)],

@@ -44,8 +44,8 @@ def comparisons(frame: Frame) -> Answer | None:
     first = Counter(table.filter("counts").group_by("question", maintain_order=True).first()["stack"])
     of = counted(table["question"].n_unique(), "question")
     stacks = [f"{stack} on {number:,}" for stack, number in first.most_common()]
-    lowest = f"Lowest median on {of}: {listed(stacks)}" if stacks else f"{of}: no stack has a time that counts"
-    return Answer(f"{lowest}.", table)
+    lowest = f"Lowest median of a step, on {of}: {listed(stacks)}." if stacks else "No stack has a time that counts."
+    return Answer(lowest, table)
 
 
 def compared(frame: Frame) -> pl.DataFrame:

@@ -11,12 +11,13 @@ import polars as pl
 
 from suite import units
 from suite.answers.answer import Answer, answer
-from suite.answers.sentences import by_number, counted
+from suite.answers.sentences import counted, listed
 from suite.case import OUTSIDE_BLOCKS, Outcome, Purpose
 from suite.results.frame import Frame
 from suite.results.outcomes import SEVERITY, WORDS, flag_counts, gravest, outcome_words
 from suite.sets.rows import Row, ended
 
+NAMED_MOST = 2  # cases that a sentence names
 LONGEST = 240  # characters of a reason in Markdown and on the console
 ALIKE = ("case_id", "purpose", "outcome", "phase", "reason")  # columns in which the processes of an ending agree
 # Processes whose results other sections show: they have a line here only if they didn't end `ok`.
@@ -59,20 +60,34 @@ def endings(frame: Frame) -> Answer:
         if line["outcome"] != Outcome.OK or line["flags"]
     ]
     return Answer(
-        sentence(frame.analysis.counted), pl.DataFrame(shown, schema=TYPES), in_brief=pl.DataFrame(brief, schema=BRIEF)
+        sentence(frame.analysis.counted, frame.names),
+        pl.DataFrame(shown, schema=TYPES),
+        in_brief=pl.DataFrame(brief, schema=BRIEF),
     )
 
 
-def sentence(counted_rows: Iterable[Row]) -> str:
-    """Returns how many cases ended `ok`, and how the others did."""
+def sentence(counted_rows: Iterable[Row], names: Mapping[tuple[str, str], str]) -> str:
+    """Returns how many cases ended `ok`, and how the others did: by name, if they are few."""
     own, beside = apart(counted_rows)
     ended_as = cases(own)
-    others = [(WORDS.get(word, word), count) for word, count in ended_as.items() if word != Outcome.OK]
-    rest = f"; {by_number(others)}" if others else ""
+    failed_as = {word: count for word, count in ended_as.items() if word != Outcome.OK}
+    few = sum(failed_as.values()) <= NAMED_MOST
+    others = [
+        f"{count:,} {WORDS.get(word, word)}{named(own, word, names) if few else ''}"
+        for word, count in failed_as.items()
+    ]
+    rest = f"; {', '.join(others)}" if others else ""
     if failed := sum(row["outcome"] != Outcome.OK for row in map(ended, beside)):
         rest += f"; apart from these, {counted(failed, 'process')} for programs, profiles and the like didn't"
     planned = counted(sum(ended_as.values()), "planned case")
     return f"{ended_as.get(Outcome.OK, 0):,} of {planned} ended ok{rest}."
+
+
+def named(rows: Iterable[Row], outcome: str, names: Mapping[tuple[str, str], str]) -> str:
+    """Returns the cases that ended so, in brackets."""
+    found = (row for row in map(ended, rows) if row["outcome"] == outcome)
+    told = {f"{row.stack_name} on {names[row['purpose'], row['comparison_id']]}": None for row in found}
+    return f" ({listed([*told])})"
 
 
 def apart(counted_rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:

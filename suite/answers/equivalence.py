@@ -59,11 +59,11 @@ def sentence(gated: pl.DataFrame, cases: int, differing: list[str]) -> str:
         for of in [gated.filter(pl.col("outcome") == outcome)]
     }
     passed = gated.filter(~pl.col("outcome").is_in(FAILED))
-    said = [f"{gated.height} of {counted(cases, 'case')} compared with the reference"]
+    said = [f"{passed.height} of {counted(cases, 'case')} agree with the reference"]
     if not passed.is_empty():
         worst = passed.row(passed["relative_error"].arg_max(), named=True)
-        said.append(f"worst error that passed {units.magnitude(worst['relative_error'])} ({worst['stack']})")
-    said.append(f"wrong: {listed(failed[WRONG])}" if failed[WRONG] else "none is wrong")
+        said.append(f"the largest error is {units.magnitude(worst['relative_error'])} ({worst['stack']})")
+    said += [f"wrong: {listed(failed[WRONG])}"] * bool(failed[WRONG])
     if failed[DIFFER]:
         said.append(f"these differ, and nothing says which is right: {listed(failed[DIFFER])}")
     said += [f"weights differ on {listed(differing)}"] * bool(differing)

@@ -41,9 +41,9 @@ def noise(frame: Frame) -> Answer | None:
     read = readings(frame.analysis, frame.results.blocks, frame.results.ceilings)
     if not read:
         return None
-    over = listed([reading.cause for reading in exceeded(read)])
+    over = [f"{reading.what.lower()}: {reading.found}, limit {reading.limit}" for reading in exceeded(read)]
     return Answer(
-        f"Over its limit: {over}." if over != "none" else "No reading is over its limit.",
+        f"Over its limit: {'; '.join(over)}." if over else "No reading is over its limit.",
         pl.DataFrame(
             [
                 {

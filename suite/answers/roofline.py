@@ -70,4 +70,4 @@ def sentence(table: pl.DataFrame) -> str:
         f"{line['stack']} on {line['question']} ({units.percent(line['efficiency'])})" for line in (best, worst)
     )
     of = counted(table["question"].n_unique(), "question")
-    return f"Nearest to the machine's limit: {near}; farthest: {far}. Memory is the limit of {by_memory} of {of}."
+    return f"Nearest to the machine's limit: {near}; farthest: {far}. Memory bandwidth limits {by_memory} of {of}."

@@ -79,6 +79,8 @@ def sentence(ranked: list[Summary], baseline: str) -> str:
         return f"No ratio over {baseline} can be formed."
     mean, number = (first.common, first.n_common) if first.common else (first.ratio, first.n_ok)
     of = "that all stacks answered" if first.common else "that it answered"
+    if first.common and number == 1 < first.n:
+        return "All stacks answered only one question together, so no mean ranks them."
     value = units.ratio(mean.value if mean else None)
     where = f"on {counted(number, 'question')} {of}"
     return f"{first.stack} has the greatest mean speedup over {baseline}: {value}, {where}."

@@ -53,8 +53,8 @@ def sentence(table: pl.DataFrame) -> str:
     said = []
     if not (early := table.filter(pl.col("early") > 0).sort("early")).is_empty():
         most = early.row(-1, named=True)
-        share = f"up to {units.percent(most['early'])} of a step is still to compute"
-        said.append(f"when the call returns, {share} ({most['stack']} on {most['question']})")
+        share = units.percent(most["early"])
+        said.append(f"timing the call alone would miss up to {share} of a step ({most['stack']} on {most['question']})")
     if not (copied := table.drop_nulls("copy_seconds")).is_empty():
         said.append(of_copies(copied.drop_nulls("copy_seconds_low")))
     return " ".join(f"{capital(each)}." for each in said) or "No stack has times by other clocks than synced."

@@ -50,7 +50,7 @@ def test_a_set_of_programs_or_profiles_alone_counts_the_cases_that_it_has() -> N
     ]
     rows[-1] |= {"outcome": "unsupported", "reason": "it has no profiler"}
     found = answered("endings", rows)
-    assert found.sentence == "1 of 2 planned cases ended ok; 1 unsupported."
+    assert found.sentence == "1 of 2 planned cases ended ok; 1 unsupported (numpy on gemm forward)."
     assert found.table["outcome"].to_list() == ["unsupported"], "those that ended well have sections of their own"
 
 

@@ -23,7 +23,7 @@ def test_the_worst_error_comes_first_and_a_wrong_case_says_why() -> None:
     assert first[:3] == ("jax_jit", "wrong", 0.1) and first[4] == "gradient of w: 0.1"
     assert second == ("numpy", "ok", 1e-7, "f32", None)
     assert third[:3] == ("tf_xla", "not compared", None)
-    assert "2 of 3 cases" in found.sentence and "wrong: jax_jit on gemm forward" in found.sentence
+    assert "1 of 3 cases agree" in found.sentence and "wrong: jax_jit on gemm forward" in found.sentence
     assert "differ" not in found.also[0]
 
 
