@@ -16,12 +16,14 @@ from suite.cluster.likeness import ALIKE
 from suite.errors import UserError
 from suite.plan.shards import Shard, share
 from suite.report.formats.render import render
+from suite.report.page import report
 from suite.run.start.reopen import reopen
 from suite.sets.plan import Plan
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row
 from suite.stacks import catalog
 from tests.pipeline import make_plan, make_session
+from tests.report.parts import found
 from tests.scenes import FAKE
 
 SCENES = ("calm", "slow", "raise")
@@ -77,8 +79,10 @@ def test_all_rows_are_there_once_however_often_and_in_which_order_shares_are_nam
 
 
 def test_the_page_shows_them_as_one_run(shares: list[Path], tmp_path: Path) -> None:
-    page = render(collect(shares, tmp_path).folder).read_text(encoding="utf-8")
-    assert all(scene in page for scene in SCENES) and "of part 2/3" in page
+    loaded = results.load(collect(shares, tmp_path).folder)
+    page = render(loaded.path).read_text(encoding="utf-8")
+    assert all(scene in page for scene in SCENES) and "Of part" in page
+    assert {*found(report(loaded), "blocks").table["shard"]} == {"1/3", "2/3", "3/3"}
     with pytest.raises(UserError, match="nothing to complete"):
         reopen(next(tmp_path.iterdir()))
 

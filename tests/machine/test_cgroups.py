@@ -93,9 +93,10 @@ def limited() -> Iterator[list[Path]]:
             folder, version = cgroups.lineage(controller)[0]
             if version != 1:
                 pytest.skip("version 2 lets no process into a group that limits groups below it")
-            made.append(folder / f"stack-wars-test-{os.getpid()}")
-            made[-1].mkdir()
-            write(made[-1], limit)
+            group = folder / f"stack-wars-test-{os.getpid()}"
+            group.mkdir()
+            made.append(group)
+            write(group, limit)
     except OSError as refused:
         pytest.skip(f"no cgroup can be made here: {refused}")
     else:

@@ -12,6 +12,7 @@ from suite import results
 from suite.case import Purpose
 from suite.plan.planning import Selection, make
 from suite.plan.preset import Preset, Question
+from suite.plan.search.capacity import memory_of
 from suite.protocol import Protocol
 from suite.sets.plan import Plan
 from suite.sets.rows import Row
@@ -102,30 +103,39 @@ def test_a_smaller_limit_is_spared_after_a_larger_one_has_failed(tmp_path: Path)
 def test_the_largest_batch_is_found_and_the_next_one_has_failed(tmp_path: Path) -> None:
     limit = 500 * MIB
     rows = run(tmp_path, plan_of(limits=(limit,), vary="batch"))
-    (question,) = results.load(tmp_path / "set").analysis().memory
-    (line,) = question.lines
-    assert line.is_found and line.largest is not None
-    assert rows["fake", line.largest]["outcome"] == "ok" and rows["fake", line.largest + 1]["outcome"] == "oom_host"
+    (question,) = memory_of(results.load(tmp_path / "set").analysis())
+    (line,) = question.stacks
+    assert line.is_found and line.bracket.low is not None
+    assert (
+        rows["fake", line.bracket.low]["outcome"] == "ok"
+        and rows["fake", line.bracket.low + 1]["outcome"] == "oom_host"
+    )
     assert line.curve is not None and line.curve.error < 0.05
-    assert abs((line.predicted or 0) - line.largest) <= 1
+    assert abs((line.predicted or 0) - line.bracket.low) <= 1
     assert line.curve.item_bytes == pytest.approx(SAMPLE * MIB, rel=0.05)
     assert len(rows) <= 8
 
 
 def test_a_search_with_a_tolerance_ends_between_two_sizes(tmp_path: Path) -> None:
     rows = run(tmp_path, plan_of(limits=(700 * MIB,), vary="batch", search_tolerance=0.2))
-    (question,) = results.load(tmp_path / "set").analysis().memory
-    (line,) = question.lines
-    assert question.tolerance == 0.2 and line.largest is not None and line.failed is not None
-    assert rows["fake", line.largest]["outcome"] == "ok" and rows["fake", line.failed]["outcome"] == "oom_host"
-    assert 1 < line.failed - line.largest <= 0.2 * line.largest
+    (question,) = memory_of(results.load(tmp_path / "set").analysis())
+    (line,) = question.stacks
+    assert question.tolerance == 0.2 and line.bracket.low is not None and line.bracket.high is not None
+    assert (
+        rows["fake", line.bracket.low]["outcome"] == "ok" and rows["fake", line.bracket.high]["outcome"] == "oom_host"
+    )
+    assert 1 < line.bracket.high - line.bracket.low <= 0.2 * line.bracket.low
 
 
 def test_the_search_ends_at_what_the_workload_allows(tmp_path: Path) -> None:
     rows = run(tmp_path, plan_of(limits=(2048 * MIB,), vary="batch"))
     assert max(batch for _, batch in rows) == 36
-    (question,) = results.load(tmp_path / "set").analysis().memory
-    assert (question.lines[0].largest, question.lines[0].failed, question.lines[0].is_found) == (36, None, False)
+    (question,) = memory_of(results.load(tmp_path / "set").analysis())
+    assert (question.stacks[0].bracket.low, question.stacks[0].bracket.high, question.stacks[0].is_found) == (
+        36,
+        None,
+        False,
+    )
 
 
 def test_another_failure_ends_a_search_but_not_the_others(tmp_path: Path) -> None:
