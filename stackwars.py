@@ -14,19 +14,22 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import polars as pl
 
 __all__ = ["ask"]
 
 SOURCE = Path(__file__).with_name("stackwars_source")  # in a wheel alone
 
 
-def ask(file: str | Path, **options: Any) -> pd.DataFrame:
+def ask(file: str | Path, **options: Any) -> pl.DataFrame:
     """As suite.cli.measure.notebook.ask."""
+    if SOURCE.is_dir():
+        raise RuntimeError("A notebook asks in a checkout's own environment: its .venv/bin/python is the kernel.")
     from suite.cli.measure import notebook  # in a wheel there is no suite beside this module
 
     return notebook.ask(file, **options)
@@ -42,13 +45,22 @@ def main() -> None:
 
 def from_wheel(words: list[str]) -> None:
     """Becomes the command of the unpacked source."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stack-wars"
+    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    cache = (named if named.is_absolute() else Path.home() / ".cache") / "stack-wars"
     here = cache / digest(SOURCE, origin())[:12]
-    if not here.is_dir():
-        unpack(cache, here)
+    try:
+        if not here.is_dir():
+            unpack(cache, here)
+    except OSError as broken:
+        sys.exit(f"{cache} can't be written: {broken.strerror}. XDG_CACHE_HOME names another folder for caches.")
     made = [sys.executable, "-m", "suite.environments", "orchestrator"]
     # Standard output is the command's alone.
-    ended = subprocess.run(made, cwd=here, stdout=sys.stderr, check=False)
+    try:
+        ended = subprocess.run(
+            made, cwd=here, env=os.environ | {"PYTHONPATH": str(here)}, stdout=sys.stderr, check=False
+        )
+    except KeyboardInterrupt:
+        sys.exit(130)
     if ended.returncode:
         sys.exit(ended.returncode)
     program = str(here / ".venv" / "bin" / "stackwars")
@@ -68,9 +80,10 @@ def unpack(cache: Path, here: Path) -> None:
     """Copies the source, as a whole or not at all. All versions share their environments, which locks name."""
     shared = cache / "environments"
     shared.mkdir(parents=True, exist_ok=True)
-    draft = here.with_name(f"{here.name}.{os.getpid()}")
+    draft = Path(tempfile.mkdtemp(dir=cache))
     try:
-        shutil.copytree(SOURCE, draft, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(SOURCE, draft, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
+        draft.chmod(0o755)
         shutil.copy(__file__, draft)
         (draft / ".environments").symlink_to(shared)
         (draft / "REVISION").write_text(origin(), encoding="utf-8")

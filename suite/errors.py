@@ -11,7 +11,8 @@ from pathlib import Path
 # What a person types: in a checkout, without activating an environment; or with the command that a wheel installed,
 # which keeps its revision in a file of the source that it unpacks.
 UNPACKED = Path(__file__).parents[1] / "REVISION"
-COMMAND = "stackwars" if UNPACKED.is_file() else "./stackwars"
+COMMANDS = ("stackwars", "./stackwars")
+COMMAND = COMMANDS[0] if UNPACKED.is_file() else COMMANDS[1]
 
 # What people type, and the words here that mean it.
 MEANS = {

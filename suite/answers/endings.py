@@ -85,9 +85,9 @@ def sentence(counted_rows: Iterable[Row], names: Mapping[tuple[str, str], str]) 
 
 def named(rows: Iterable[Row], outcome: str, names: Mapping[tuple[str, str], str]) -> str:
     """Returns the cases that ended so, in brackets."""
-    found = (row for row in map(ended, rows) if row["outcome"] == outcome)
-    told = {f"{row.stack_name} on {names[row['purpose'], row['comparison_id']]}": None for row in found}
-    return f" ({listed([*told])})"
+    found = [group[0] for group in by_case(rows) if gravest([row.outcome for row in group]) == outcome]
+    told = [f"{row.stack_name} on {names[row['purpose'], row['comparison_id']]}" for row in found]
+    return f" ({listed(told)})"
 
 
 def apart(counted_rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
@@ -101,11 +101,15 @@ def apart(counted_rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
 def cases(counted_rows: Iterable[Row]) -> dict[str, int]:
     """Returns {outcome: number of cases}, the most frequent first. `counted_rows` has a row for each planned process. A
     case that is timed and whose memory is measured counts twice; one whose kernels and profile are recorded, once."""
-    outcomes: dict[tuple[str, ...], list[str]] = {}
-    for row in map(ended, counted_rows):
+    return dict(Counter(gravest([row.outcome for row in group]) for group in by_case(counted_rows)).most_common())
+
+
+def by_case(rows: Iterable[Row]) -> list[list[Row]]:
+    cases_: dict[tuple[str, ...], list[Row]] = {}
+    for row in map(ended, rows):
         purpose = "" if row["purpose"] in ASIDE else row["purpose"]
-        outcomes.setdefault((row["comparison_id"], row.stack_name, purpose), []).append(row.outcome)
-    return dict(Counter(map(gravest, outcomes.values())).most_common())
+        cases_.setdefault((row["comparison_id"], row.stack_name, purpose), []).append(row)
+    return [*cases_.values()]
 
 
 def lines(rows: Iterable[Row], names: Mapping[tuple[str, str], str]) -> list[dict[str, Any]]:

@@ -77,13 +77,11 @@ def sentence(ranked: list[Summary], baseline: str) -> str:
     first = next((mean for mean in ranked if mean.stack != baseline and mean.ratio), None)
     if first is None:
         return f"No ratio over {baseline} can be formed."
-    mean, number = (first.common, first.n_common) if first.common else (first.ratio, first.n_ok)
-    of = "that all stacks answered" if first.common else "that it answered"
-    if first.common and number == 1 < first.n:
-        return "All stacks answered only one question together, so no mean ranks them."
-    value = units.ratio(mean.value if mean else None)
-    where = f"on {counted(number, 'question')} {of}"
-    return f"{first.stack} has the greatest mean speedup over {baseline}: {value}, {where}."
+    if first.common is None or first.n_common == 1 < first.n:
+        many = "only one question" if first.common else "no question"
+        return f"All stacks answered {many} together, so no mean ranks them."
+    where = f"on {counted(first.n_common, 'question')} that all stacks answered"
+    return f"{first.stack} has the greatest mean speedup over {baseline}: {units.ratio(first.common.value)}, {where}."
 
 
 def by_own(ranked: list[Summary], baseline: str) -> str:

@@ -13,7 +13,9 @@ from suite.errors import UNPACKED
 def git(*words: str) -> str:
     """Returns what `git WORDS` prints; empty if it fails, as in an unpacked source archive."""
     # An unpacked archive may lie inside a repository of somebody's.
-    environ = os.environ | {"GIT_CEILING_DIRECTORIES": str(ROOT.parent)}
+    # Variables of git's own name a repository that isn't this one, as inside of a hook.
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environ["GIT_CEILING_DIRECTORIES"] = str(ROOT.parent)
     try:
         done = subprocess.run(["git", *words], cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
     except OSError:
@@ -24,6 +26,11 @@ def git(*words: str) -> str:
 def revision() -> str:
     """Returns the commit of this source; empty if unknown. An unpacked wheel has it in a file."""
     return origin_of_wheel()[0] if UNPACKED.is_file() else git("rev-parse", "HEAD").strip()
+
+
+def has_commit(commit: str) -> bool:
+    """Whether a commit, given as hexadecimal digits, is in this project's history, as far as it is here."""
+    return commit == revision() or git("cat-file", "-t", commit).strip() == "commit"
 
 
 def project_address() -> str:

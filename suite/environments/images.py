@@ -23,7 +23,7 @@ from docker import DockerClient
 from docker.errors import APIError, BuildError, DockerException, ImageNotFound
 
 from suite.environments import ROOT, say
-from suite.environments.checkout import git, public_address, revision
+from suite.environments.checkout import project_address, revision
 from suite.environments.locks import Lock, names, newest, owner, variants
 from suite.environments.uv import link_folders, remedy, wheel_source
 from suite.errors import UserError, unknown
@@ -131,7 +131,7 @@ def build(client: DockerClient, lock: Lock, base: str | None = None) -> str:
         "WHEELS": " ".join(["--find-links", "/build/wheelhouse"] if wheels else wheel_source(lock.path, links=())),
         "LOCK_SHA256": lock.sha256,
         "REVISION": revision(),
-        "SOURCE": public_address(git("remote", "get-url", "origin").strip()),
+        "SOURCE": project_address(),
     } | {variable: os.environ[variable] for variable in PASSED_ON if os.environ.get(variable)}
     log: list[str] = []
     try:

@@ -40,11 +40,12 @@ def limit_of(case: Case) -> float:
     return NO_LIMIT if case.limit_memory_bytes is None else case.limit_memory_bytes
 
 
-def check_limits(cases: Iterable[Planned], memory: Mapping[str, int]) -> None:
-    """Raises UserError for a limit above what `memory`, as `facts.memory` has it, allows: it would limit nothing."""
+def check_limits(cases: Iterable[Planned], memory: Mapping[str, int], *, is_inside: bool = True) -> None:
+    """Raises UserError for a limit above what `memory`, as `facts.memory` has it, allows: it would limit nothing. A
+    limit on this program binds only processes that run inside of it, unlike containers."""
     most = max((planned.case.limit_memory_bytes or 0 for planned in cases), default=0)
-    ram, allowed = memory.get("ram_bytes", 0), memory.get("memory_limit_bytes")
-    if most <= (allowed or ram) or not ram:
+    ram, allowed = memory.get("ram_bytes"), memory.get("memory_limit_bytes") if is_inside else None
+    if most <= (allowed or ram or most):
         return
     bound = f"the {quantity(allowed)} that this program may use" if allowed else f"this machine's {quantity(ram)}"
     remedy = "; start it under a higher limit" if allowed else ""

@@ -218,6 +218,7 @@ class Runner:
 
     def clear(self, process: PreparedProcess) -> None:
         """Deletes a process's caches, except those of a prime: its warm case starts with them."""
+        sudden.ends(self.store.folder, process.attempt)
         if process.attempt.purpose is not Purpose.PRIME:
             shutil.rmtree(process.cache, ignore_errors=True)
 

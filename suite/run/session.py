@@ -63,11 +63,11 @@ class Session:
     def run(self) -> list[Row]:
         """Runs the blocks of the plan and as many more as its intervals need, then all processes outside the blocks.
         Returns the merged rows."""
-        self.mend()
         try:
+            self.mend()
             return self.processes_of_plan()
         finally:
-            sudden.ended(self.store.folder)
+            sudden.over(self.store.folder)
 
     def processes_of_plan(self) -> list[Row]:
         if self.runner.plan.purpose is Purpose.TIMED:
@@ -217,10 +217,12 @@ class Session:
         last = {row.place: row for row in sorted(rows, key=lambda row: int(row["retry"]))}
         for row in last.values():
             self.runner.remember(row)
-        culprit = sudden.culprit(self.store.folder)
-        if culprit and self.is_lost(last.get(culprit.key[:4]), culprit.retry) and Outcome.OOM_HOST not in self.again:
-            row = self.runner.blank(culprit) | {"outcome": str(Outcome.OOM_HOST), "reason": sudden.REASON}
-            self.listener.attempt_ends(self.runner.keep(culprit, row))
+        suspect = sudden.suspect(self.store.folder)
+        if suspect and Outcome.OOM_HOST not in self.again:
+            row = self.runner.blank(suspect) | {"outcome": str(Outcome.OOM_HOST), "reason": sudden.REASON}
+            last[row.place] = self.runner.keep(suspect, row)
+            self.runner.settled[suspect.case.case_id] = row  # a prime's, too
+            self.listener.attempt_ends(row)
         for block in (block for block in self.store.blocks() if block.accepted):
             planned = layout.block(self.runner.plan, block.block, block.retry)
             gone = {attempt.key[:3] for attempt in planned if self.is_lost(last.get(attempt.key[:4]), block.retry)}

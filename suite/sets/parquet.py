@@ -97,7 +97,7 @@ def table_by_child(path: Path, columns: Collection[str]) -> pa.Table:
     if stat.st_size > FILE_BYTES_MAX:
         raise MemoryError
     # A stranger's set is checked, then read; between the two a fetch renames its folder.
-    found = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, *columns)
+    found = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, *columns)
     table = None if path.is_dir() else LAST_READ.get(found)
     if table is None:
         table = read_by_child(path, columns)

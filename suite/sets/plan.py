@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from suite.case import NAME, TARGETS, Attempt, Case, Planned, Purpose
-from suite.errors import COMMAND, Damaged, UserError, unknown
+from suite.errors import COMMANDS, Damaged, UserError, unknown
 from suite.protocol import Protocol
 from suite.sets import json_file
 from suite.sets.schema import SCHEMA_VERSION
@@ -167,5 +167,7 @@ def is_one_command(text: str) -> bool:
         words = shlex.split(text)
     except ValueError:
         return False
+    if not words:
+        return False
     task = words[1] if len(words) > 1 else ""
-    return shlex.join(words) == text and words[:1] in (["invoke"], [COMMAND]) and not task.startswith("-")
+    return shlex.join(words) == text and words[0] in ("invoke", *COMMANDS) and not task.startswith("-")

@@ -4,11 +4,12 @@ have written. Numbers are checked by column, JSON texts against the types of the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Meta
 
 from suite.case import Case, Outcome, Purpose
 from suite.errors import UserError
@@ -49,7 +50,8 @@ class KernelJson(TypedDict):
     seconds: float | None
 
 
-StatedJson = TypedDict("StatedJson", {"class": str, "page": str})
+WebAddress = Annotated[str, Meta(pattern=r"^https?://")]
+StatedJson = TypedDict("StatedJson", {"class": str, "page": WebAddress})
 AnswerJson = TypedDict(
     "AnswerJson",
     {

@@ -100,9 +100,11 @@ def read_set(source: SetSource, item: Listed, out: Path) -> tuple[Entry, str]:
 
 
 def copy(place: Path, folder: Path) -> None:
-    """Copies the published files of a set, the manifest last."""
+    """Copies the published files of a set, the manifest last. A set's name is that of its content, so one that is
+    there is the same, and stays even if it leaves the archive: only its page goes."""
     known = manifest.read(place).published
-    shutil.rmtree(folder, ignore_errors=True)
+    if (folder / manifest.NAME).is_file():
+        return
     for name in known.files:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(place / name, folder / name)
@@ -124,8 +126,6 @@ def write_pages(site: Site) -> None:
     of_sets = [page for page in site.out.glob(f"{SETS}/*/{FILE_NAME}") if SET_NAME.fullmatch(page.parent.name)]
     for page in {*of_sets, *site.out.glob(f"{HISTORY}/*.html"), *site.out.glob(f"{MACHINES}/*.html")} - current:
         page.unlink()
-        if (page.parent / manifest.NAME).is_file():  # a set that this program copied
-            shutil.rmtree(page.parent)
         with suppress(OSError):  # the folder has other files, and stays
             page.parent.rmdir()
 

@@ -247,10 +247,15 @@ def test_kill_dash_nine_takes_the_workers_along_and_resume_completes(tmp_path: P
     plan = make_plan(("calm", "hang"), blocks=1, compile_timeout_seconds=2.0)
     rows = make_session(folder, plan).run()
     assert sorted((row["size"], row["outcome"]) for row in accepted(rows)) == [("calm", "ok"), ("hang", "timeout")]
-    # The kernel killed for memory meanwhile: what ran then isn't run again, unless asked for.
+    # The kernel killed for memory meanwhile, for the second time: what ran then isn't run again, unless asked for.
     mark = tmp_path / "oom" / sudden.NAME
-    mark.write_text(json.dumps(json.loads(mark.read_text()) | {"kills": -1}))
+    told = json.loads(mark.read_text()) | {"kills": -1}
+    mark.write_text(json.dumps(told))
+    shutil.copytree(tmp_path / "oom", tmp_path / "once")
+    mark.write_text(json.dumps(told | {"ends": {Attempt.from_json(told["attempt"]).case.case_id: 1}}))
     shutil.copytree(tmp_path / "oom", tmp_path / "again")
+    rows = make_session(tmp_path / "once", plan).run()
+    assert sorted((row["size"], row["outcome"]) for row in accepted(rows)) == [("calm", "ok"), ("hang", "timeout")]
     rows = make_session(tmp_path / "oom", plan).run()
     ends = {row["size"]: (row["outcome"], row["provenance"], row["reason"]) for row in accepted(rows)}
     assert ends["hang"][:2] == ("oom_host", "inferred")

@@ -40,6 +40,8 @@ def with_(path: str, value: object) -> dict[str, Any]:
 
 def test_the_plan_that_is_changed_below_can_be_read() -> None:
     assert PlanFile.from_json(PLAN).plan.cases[0].case == GEMM
+    for program in ("./stackwars", "stackwars", "invoke"):  # of a checkout, of a wheel, of an older version
+        assert PlanFile.from_json(with_("command", f"{program} run --preset=tiny")).command.startswith(program)
 
 
 @pytest.mark.parametrize(
@@ -56,6 +58,8 @@ def test_the_plan_that_is_changed_below_can_be_read() -> None:
         ("flags", {"jax@fast": {"LD PRELOAD": "x"}}),
         ("flags", {"../x@y": {}}),
         ("command", "invoke run; rm -rf /"),
+        ("command", "rm -rf /"),
+        ("command", ""),
         ("created_at", "yesterday"),
         ("seed", -1),
         ("seed", 2**70),

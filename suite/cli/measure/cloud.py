@@ -19,7 +19,7 @@ from suite.cluster.accelerators import Accelerator, find
 from suite.cluster.cloud import SCHEDULERS, SLACK, SLURM, CloudJob, render
 from suite.cluster.estimate import ShardEstimate
 from suite.environments import ROOT, say
-from suite.environments.checkout import git, public_address, revision
+from suite.environments.checkout import git, project_address, public_address, revision
 from suite.errors import UserError
 from suite.plan.planning import make
 from suite.run.start import engines
@@ -185,7 +185,7 @@ def job_of(options: CloudOptions, accelerator: Accelerator, shards: Sequence[Sha
         # starts no containers.
         run=command(options.run.given(engine=engines.LOCAL)),
         archive=options.to or "",
-        repository=options.repository or public_address(git("remote", "get-url", "origin").strip()),
+        repository=options.repository or project_address(),
         revision=commit,
         image=f"{registry}/stackwars/job-{options.target}:{commit[:12]}" if registry else "",
         limit_seconds=max(3600, round(SLACK * estimate.longest(shards))),

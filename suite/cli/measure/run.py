@@ -184,6 +184,8 @@ def measured(
     if dropped:
         shown.note(f"The measured processes don't get these variables: {', '.join(sorted(dropped))}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that it ends the run as cleanly as Ctrl-C
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # not under nohup
+        signal.signal(signal.SIGHUP, signal.default_int_handler)
     with ExitStack() as stack:
         stack.callback(shown.close)
         for disturbance in disturbances:

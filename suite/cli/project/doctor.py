@@ -14,7 +14,7 @@ from suite.cli.terminal.output import print_json, print_table
 from suite.cli.values import Json
 from suite.environments import ROOT, images, pythons, uv, venv
 from suite.environments.locks import ORCHESTRATOR, Locks, all_locks, names, newest, variants
-from suite.errors import COMMAND, UserError
+from suite.errors import COMMAND, UNPACKED, UserError
 from suite.launch.supervisor import cgroup
 from suite.machine import cgroups, compiler, devices, facts
 from suite.machine.description import describe
@@ -45,14 +45,14 @@ def checks() -> list[Check]:
     listed = [
         platform_check(),
         *interpreters(),
-        needed("uv", next(filter(uv.runs, uv.uv_places()), None), "make setup (it gets uv by pip)"),
-        needed("make", shutil.which("make"), "apt-get install make"),
+        needed("uv", next(filter(uv.runs, uv.uv_places()), None), f"{COMMAND} setup (it gets uv by pip)"),
+        *([] if UNPACKED.is_file() else [needed("make", shutil.which("make"), "apt-get install make")]),
         needed("C++ compiler (torch_inductor)", compiler_found, headers, complaint),
     ]
     locks = venv.fitting(names("cpu"), Locks("cpu"))
     for name in (ORCHESTRATOR, *names("cpu")):
         fallback, status = venv.fallback(name, locks), venv.status(locks.of(name))
-        remedy = f".venv/bin/python -m tools.lock --environment={name}" if status == "no lock" else "make setup"
+        remedy = f".venv/bin/python -m tools.lock --environment={name}" if status == "no lock" else f"{COMMAND} setup"
         listed.append(
             Check(f"environment {name}", status == "ready", f"{status}, {fallback}" if fallback else status, remedy)
         )
@@ -94,7 +94,7 @@ def interpreters() -> list[Check]:
                 f"Python {version} ({', '.join(wanted[version])})",
                 True if path else False if needed & set(wanted[version]) else None,
                 path or "not found",
-                f"make setup: uv installs it. If that fails: {pythons.remedy(version)}",
+                f"{COMMAND} setup: uv installs it. If that fails: {pythons.remedy(version)}",
             )
             for version, path in paths.items()
         ),
@@ -129,7 +129,7 @@ def resources() -> list[Check]:
             if available is None
             else f"{available / GIB:.1f} GiB available"
             + (f" of the {allowed / GIB:.3g} GiB that this program is allowed" if allowed else ""),
-            "raise the limit on this program" if allowed else "close other programs",
+            "close other programs, or raise the limit on this one" if allowed else "close other programs",
         ),
         Check("memory limits", None, memory_limits()),
         Check(

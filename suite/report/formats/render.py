@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from suite import results, units
-from suite.environments.checkout import project_address
+from suite.environments.checkout import has_commit, project_address
 from suite.errors import UserError
 from suite.guard.printable import printable
 from suite.report.map.other_baselines import answers_over, other_baselines
@@ -101,7 +101,16 @@ def page_of(report: Report, home: str = "", *, beside: bool = False) -> str:
         panels=report.panels(overview),
         home=home,
         beside=beside,
+        code=code_address(report),
     )
+
+
+def code_address(report: Report) -> str:
+    """Returns the address below which the code lies that a set ran; empty if its source was changed, or isn't of this
+    project's history."""
+    file, address = report.results.plan_file, project_address()
+    known = file and file.revision and not file.dirty and address and has_commit(file.revision)
+    return f"{address}/blob/{file.revision}" if file and known else ""
 
 
 def filled(
@@ -142,7 +151,6 @@ def environment() -> Environment:
         "flag_title": flag_title,
         "flag_words": flag_words,
         "milliseconds": Unit("ms", 1e-3),
-        "project": project_address(),
         "brand": brand(project_address()),
     }
     return templates

@@ -61,8 +61,11 @@ def prepare(
     # The plan is made twice: first to refuse mistakes before an image is built, then with what the chosen engine lacks.
     draft = planned(lambda stack, variant, target: None if scheduler else devices.missing().get(target))
     check_selected(draft, target)
-    check_limits(draft.cases, facts.memory())
+    if not scheduler:
+        check_limits(draft.cases, facts.memory(), is_inside=False)
     choice, locks = chosen(engine, draft, target, python, build=build)
+    if not scheduler and choice.name == engines.LOCAL:
+        check_limits(draft.cases, facts.memory())
     # Other machines find out themselves what they lack; a missing lock is known here.
     here = partial(engines.absent, locks=locks, engine=choice, python=python)
     plan = planned(engines.unlocked if scheduler else here)

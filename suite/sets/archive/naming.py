@@ -26,7 +26,8 @@ def named(text: str, results: Path = RESULTS) -> Path:
     Raises UserError if no set has such a name, or if several have.
     """
     if "://" in text:
-        place, _, name = text.rpartition("/")
+        # As a browser shows it: with a slash behind it, or the page's name.
+        place, _, name = text.removesuffix("/report.html").rstrip("/").rpartition("/")
         return fetched(name, archive_at(place), results)
     path = Path(text)
     if path.exists():

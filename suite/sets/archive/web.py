@@ -29,6 +29,7 @@ from suite.sets.manifest import SET_NAME, Manifest
 
 SCHEMES = ("https", "http")
 SITE = "site.json"  # lists a site's sets
+ABSENT = (http.HTTPStatus.NOT_FOUND, http.HTTPStatus.GONE)
 SILENT_SECONDS = 20.0  # without a byte
 GRACE_SECONDS, SLOWEST = 60.0, 20_000  # an answer's deadline: these seconds, and one for each 20 KB
 
@@ -97,27 +98,30 @@ class Web(Storage):
     def size(self, name: str, file: str) -> int | None:
         """Returns a file's bytes, -1 if the server doesn't say; None if there is no such file."""
         try:
-            with self.answer(self.path(name, file), "HEAD") as answer:
-                return int(answer.headers.get("Content-Length", -1))
+            with self.answer(self.path(quote(name), quote(file)), "HEAD") as answer:
+                length = answer.headers.get("Content-Length", "")
+                return int(length) if length.isdecimal() else -1
         except FileNotFoundError:
             return None
 
     @contextmanager
     def streamed(self, name: str, file: str) -> Iterator[Readable]:
-        with self.answer(self.path(*filter(None, (name, file)))) as answer:
+        with self.answer(self.path(*map(quote, filter(None, (name, file))))) as answer:
             yield Stream(answer, self.path(name, file))
 
     @contextmanager
     def answer(self, path: str, method: str = "GET") -> Iterator[http.client.HTTPResponse]:
-        asked = urllib.request.Request(quote(path, safe=":/@%"), method=method)
+        asked = urllib.request.Request(path, method=method)
         try:
             with OPENER.open(asked, timeout=SILENT_SECONDS) as answer:
                 yield answer
         except urllib.error.HTTPError as refused:
-            if refused.code in (http.HTTPStatus.NOT_FOUND, http.HTTPStatus.GONE):
+            # A bucket that lists nothing says "forbidden" of what it hasn't; these two files needn't be there.
+            is_optional = path.endswith((f"/{SITE}", f"/{SIGNATURE}"))
+            if refused.code in ABSENT or (is_optional and refused.code == http.HTTPStatus.FORBIDDEN):
                 raise FileNotFoundError(path) from None
             raise UserError(f"{path} can't be read: the server says {refused.code} {refused.reason}.") from None
-        except (OSError, http.client.HTTPException) as failed:
+        except (OSError, http.client.HTTPException, ValueError) as failed:  # ValueError: no address
             why = getattr(failed, "reason", "") or str(failed) or type(failed).__name__
             raise UserError(f"{path} can't be read: {why}.") from None
 

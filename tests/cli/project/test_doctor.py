@@ -47,7 +47,7 @@ def test_a_half_made_environment_is_no_environment(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(environments, "ROOT", tmp_path)
     venv.place(locks.newest("six", "cpu")).mkdir(parents=True)
     check = found("environment six")
-    assert (check.ok, check.found, check.remedy) == (False, "half-made", "make setup")
+    assert (check.ok, check.found, check.remedy) == (False, "half-made", "./stackwars setup")
 
 
 @pytest.mark.parametrize(("free", "ok"), [(20, True), (1, False)])

@@ -15,6 +15,8 @@ from suite.report.formats.render import environment, render
 from suite.sets.result_set import ResultSet
 from tests.report import synthetic
 
+SETS = Path(__file__).parents[2] / "results" / "sets"
+
 
 def left(folder: Path) -> list[str]:
     """What lies in a folder, hidden files too."""
@@ -79,17 +81,17 @@ def test_a_set_that_isn_t_whole_gets_no_manifest_by_it(tmp_path: Path) -> None:
     assert not (folder / "manifest.json").exists()
 
 
-def test_a_page_leads_to_the_project_and_to_each_case_s_code(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_page_leads_to_the_project_and_to_the_code_of_its_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the checkout's origin has a web address; the code is that of the set's revision."""
-    address = "https://example.org/stack-wars"
-    for known in (address, ""):
+    """Where the checkout's origin has a web address. What isn't of its history could be anybody's code."""
+    address, stored = "https://example.org/stack-wars", SETS / "three_questions"
+    for known, ours in ((address, True), (address, False), ("", True)):
         monkeypatch.setattr("suite.report.formats.render.project_address", lambda known=known: known)
+        monkeypatch.setattr("suite.report.formats.render.has_commit", lambda commit, ours=ours: ours)
         environment.cache_clear()
-        text = render(folder, tmp_path / "page.html").read_text(encoding="utf-8")
+        text = render(stored, tmp_path / "page.html").read_text(encoding="utf-8")
         assert (f'<p class="brand"><a href="{address}">Stack Wars</a></p>' in text) == bool(known)
-        assert bool(
-            re.findall(f'<a href="{address}/blob/(?:HEAD|[0-9a-f]+)/suite/workloads/ops/gemm/gemm_', text)
-        ) == bool(known)
+        links = re.findall(f'<a href="{address}/blob/[0-9a-f]{{40}}/suite/workloads/ops/gemm/gemm_', text)
+        assert bool(links) == bool(known and ours)
     environment.cache_clear()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from suite.errors import COMMAND
+from suite.errors import COMMAND, COMMANDS
 from suite.report.sections.section import Context, Section
 from suite.sets.plan import REVISION, PlanFile
 
@@ -71,6 +71,7 @@ def steps(file: PlanFile, revision: str, is_modified: bool) -> list[str]:
     clean = next(iter(revision.split()), "")
     checkout = [f"git checkout {clean}"] if REVISION.fullmatch(clean) else []
     patch = f"{shlex.quote(f'results/{file.plan.set_id}')}/inputs/diff.patch"
-    # A command of `invoke` is of a revision that doesn't have `COMMAND`.
-    run = file.command if file.command.startswith(COMMAND) else f".venv/bin/{file.command}"
+    program, _, rest = file.command.partition(" ")
+    # A command of `invoke` is of a revision that doesn't have `COMMAND`; a wheel's is typed so in a checkout.
+    run = f"{COMMAND} {rest}" if program in COMMANDS else f".venv/bin/{file.command}"
     return [*checkout, *([f"git apply {patch}"] if is_modified else []), "make setup", run]
