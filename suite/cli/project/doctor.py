@@ -45,7 +45,7 @@ def checks() -> list[Check]:
     listed = [
         platform_check(),
         *interpreters(),
-        needed("uv", next(filter(uv.runs, uv.uv_places()), None), f"{COMMAND} setup (it gets uv by pip)"),
+        needed("uv", next(filter(uv.runs, uv.uv_places()), None), f"`{COMMAND} setup` (it gets uv by pip)"),
         *([] if UNPACKED.is_file() else [needed("make", shutil.which("make"), "apt-get install make")]),
         needed("C++ compiler (torch_inductor)", compiler_found, headers, complaint),
     ]
@@ -94,7 +94,7 @@ def interpreters() -> list[Check]:
                 f"Python {version} ({', '.join(wanted[version])})",
                 True if path else False if needed & set(wanted[version]) else None,
                 path or "not found",
-                f"{COMMAND} setup: uv installs it. If that fails: {pythons.remedy(version)}",
+                f"`{COMMAND} setup`: uv installs it. If that fails: {pythons.remedy(version)}",
             )
             for version, path in paths.items()
         ),
