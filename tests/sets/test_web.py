@@ -12,6 +12,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 
@@ -195,3 +196,18 @@ def test_an_address_with_a_secret_or_of_another_kind() -> None:
         archive_at("ftp://127.0.0.1/")
     with pytest.raises(UserError, match="can't be read"):
         archive_at("http://127.0.0.1:9/")
+
+
+def test_a_server_that_says_forbidden_of_what_it_has_not(published: Manifest, tmp_path: Path) -> None:
+    """As buckets do that list nothing: what needn't be there isn't, what must be is named."""
+
+    class Bucket(Quiet):
+        def send_head(self) -> Any:
+            there = Path(self.translate_path(self.path))
+            return super().send_head() if there.is_file() else self.send_error(403)
+
+    with serving(tmp_path / "site" / "sets", Bucket) as address:
+        assert fetch.verify(archive_at(address), published.name) == []
+        (tmp_path / "site" / "sets" / published.name / RESULTS).unlink()
+        with pytest.raises(UserError, match="the server says 403"):
+            fetch.verify(archive_at(address), published.name)
