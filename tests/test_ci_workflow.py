@@ -116,8 +116,7 @@ def test_equal_revisions_are_measured_and_compared(checkout: Path, python: str) 
     assert done.returncode == 0, done.stderr
     out = checkout / "ci-results"
     told = (out / "comparison.md").read_text(encoding="utf-8")
-    assert "| question | stack | before | after | speedup | verdict |" in told
-    assert told.count("| numpy |") == 1 and "cases changed" in told
+    assert told.count("| numpy |") == 1 and "speedup" in told and "cases changed" in told
     assert "</html>" in (out / "compare.html").read_text(encoding="utf-8")
     assert not (out / "checkout").exists()
     assert (ROOT / ".environments").is_dir(), "what was lent is still here"

@@ -60,7 +60,7 @@ def test_a_dry_run_builds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_image_that_cant_be_built_makes_auto_local(monkeypatch: pytest.MonkeyPatch) -> None:
     images_or_skip()
 
-    def refuse(*_: Any, lock: Path) -> str:
+    def refuse(*_: Any) -> str:
         raise UserError("The image x could not be built.\nand why")
 
     monkeypatch.setattr(engines.images, "find", lambda *_: None)
