@@ -187,7 +187,7 @@ def mutate(trial: Trial, folder: Path) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def run(trial: Trial) -> TrialResult:
+def run(trial: Trial, protocol: Protocol = QUICK) -> TrialResult:
     """Makes the changed copy, and runs one process of its worker."""
     start = perf_counter()
     with tempfile.TemporaryDirectory() as place:
@@ -196,7 +196,7 @@ def run(trial: Trial) -> TrialResult:
         request = {
             "schema_version": 1,
             "attempt": attempt_of(trial.case).to_json(),
-            "protocol": dataclasses.asdict(QUICK),
+            "protocol": dataclasses.asdict(protocol),
             "cpus": sorted(os.sched_getaffinity(0))[:1],
             "gate": True,
             "flags": {},

@@ -5,12 +5,13 @@ The program runs all of them; these are the ones that an earlier gate let throug
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
-from benchmarks.mutants import Trial, adapter_trials, digest_trials, run, stressed_trials, word_for
+from benchmarks.mutants import QUICK, Trial, adapter_trials, digest_trials, run, stressed_trials, word_for
 from tests.adapter_mutations import MISSED, MUTANTS
 
 pytestmark = pytest.mark.stacks
@@ -29,6 +30,9 @@ CHOSEN = {
     "gpt2: log_of_softmax, tiny": "stressed weights",
     "torch: step's gradients in bf16, GPT-2, tiny": "step after the clocks",
 }
+# On a busy machine disturbed samples are replaced, and a mutant's error grows with every step: after a hundred steps
+# other findings come first, and a row names only some.
+FEW_STEPS = dataclasses.replace(QUICK, samples_max=20, pipelined_calls_max=4, replaced_seconds_max=0.0)
 RIGHT = ["torch: step without decay, small", "bf16, torch: step without decay, tiny"]
 FEW = {"torch: step without decay, small", "torch: no update, small", "gpt2: log_of_softmax, tiny"}  # a check each
 
@@ -40,11 +44,9 @@ def tried(names: Iterable[str]) -> list[Any]:
 
 @pytest.mark.parametrize("name", tried(CHOSEN))
 def test_a_wrong_stack_is_caught_by_the_check_made_for_it(name: str) -> None:
-    result = run(TRIALS[name])
+    result = run(TRIALS[name], FEW_STEPS)
     assert word_for(TRIALS[name], result) == "caught", result
-    # In bf16 the last state is off, too, after many timed steps; then the other findings are only counted.
-    also = {"step after the clocks"} if name.startswith("bf16") else set[str]()
-    assert any(check in result.checks for check in {CHOSEN[name], *also}), result
+    assert CHOSEN[name] in result.checks, result
 
 
 @pytest.mark.parametrize("name", tried(RIGHT))

@@ -54,18 +54,18 @@ class Asked:
     name: str
     nav: str
     heading: str
-    terms: tuple[str, ...]
-    parts: str
-    across: str
-    shown: tuple[str, ...]
-    names: Names | None
-    in_markdown: bool
-    on_console: bool
-    topic: str
-    purpose: str
-    over_baselines: bool
-    grows: bool
-    filtered_by: str
+    terms: tuple[str, ...] = ()
+    parts: str = ""
+    across: str = ""
+    shown: tuple[str, ...] = ()
+    names: Names | None = None
+    in_markdown: bool = True
+    on_console: bool = True
+    topic: str = ""
+    purpose: str = ""
+    over_baselines: bool = False
+    grows: bool = True
+    filtered_by: str = ""
 
     @property
     def about(self) -> str:
@@ -76,45 +76,12 @@ class Asked:
 ASKED: dict[str, Asked] = {}
 
 
-def answer(
-    nav: str,
-    *,
-    heading: str = "",
-    terms: tuple[str, ...] = (),
-    parts: str = "",
-    across: str = "",
-    shown: tuple[str, ...] = (),
-    names: Names | None = None,
-    in_markdown: bool = True,
-    on_console: bool = True,
-    topic: str = "",
-    purpose: str = "",
-    over_baselines: bool = False,
-    grows: bool = True,
-    filtered_by: str = "",
-) -> Callable[[Function], Function]:
-    """Registers an answer under its function's name."""
+def answer(nav: str, *, heading: str = "", **words: Any) -> Callable[[Function], Function]:
+    """Registers an answer under its function's name; `words` are further fields of `Asked`."""
 
     def register(function: Function) -> Function:
         name = function.__name__
-        ASKED[name] = Asked(
-            function,
-            name,
-            nav,
-            heading or nav,
-            terms,
-            parts,
-            across,
-            shown,
-            names,
-            in_markdown,
-            on_console,
-            topic,
-            purpose,
-            over_baselines,
-            grows,
-            filtered_by,
-        )
+        ASKED[name] = Asked(function, name, nav, heading or nav, **words)
         return function
 
     return register

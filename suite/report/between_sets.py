@@ -14,11 +14,11 @@ import polars as pl
 from suite import units
 from suite.answers.figures.axes import Plot
 from suite.answers.figures.plots import forest, ratio_axis
-from suite.answers.show import Part, part, rows_of, titles
+from suite.answers.show import Part, part
 from suite.answers.ways import EXPLAINED, TITLES, settings
 from suite.report.map.change_map import change_map, moved_cases
 from suite.report.map.page_map import Map
-from suite.report.tables import VERSION, Export, Table
+from suite.report.tables import VERSION, Export, Table, told
 from suite.results.between_sets import CaseChange, SetPair
 from suite.results.frame import ends
 from suite.results.within_set import FieldComparison
@@ -32,6 +32,7 @@ CASES: dict[str, Any] = {
     "reason": pl.String,
 }
 SHOWN = {name: name.replace("first", "before").replace("second_", "after_") for name in CASES}  # by suite/answers
+NO_CASES = Part("", (), ())
 BEHAVIOUR_HEADS = ("probe", "aspect", "stack", "before", "after")
 UNJUDGED = "unjudged"  # kind of a ratio without a verdict, since the machines or settings of the two sets differ
 ALONE_SHOWN = 10  # so many of the cases that only one set has are listed; the others are counted
@@ -186,14 +187,7 @@ def export_sets(pairs: Sequence[SetPair], threshold: float, tie: float) -> Expor
     """Returns the comparison of each further set with the first, for every format."""
     compared = compared_sets(pairs, threshold, tie)
     tables = [
-        Table(
-            each.title,
-            titles(each.table.heads) if each.table else (),
-            [*rows_of(each.table)] if each.table else (),
-            titles(head for head in each.table.heads if head.is_number) if each.table else (),
-            before=[each.answer],
-            after=[*each.sentences, *alone_lines(pair.alone)],
-        )
+        told(each.table or NO_CASES, each.title, [each.answer], [*each.sentences, *alone_lines(pair.alone)])
         for each, pair in zip(compared, pairs, strict=True)
     ]
     tables += [
@@ -208,9 +202,7 @@ def export_sets(pairs: Sequence[SetPair], threshold: float, tie: float) -> Expor
 def export_field(comparison: FieldComparison, base: str, set_id: str, tie: float) -> Export:
     """Returns the comparison of a field's values within one set, for every format."""
     compared, found = compared_field(comparison, base, tie), settings(comparison, base)
-    shown = part(compared.title, found.drop("by"))
-    numbers = titles(head for head in shown.heads if head.is_number)
-    table = Table(compared.title, titles(shown.heads), [*rows_of(shown)], numbers, before=[compared.answer])
+    table = told(compared.within_set or NO_CASES, before=[compared.answer])
     data = {"version": VERSION, "set": set_id, "by": comparison.field, "cases": found.to_dicts()}
     return Export([table], found.columns, [*found.iter_rows()], [data])
 

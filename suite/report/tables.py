@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from suite.answers.show import Part, rows_of, titles
 from suite.guard.printable import printable
 
 VERSION = 2  # of an object in JSON; a field whose meaning changes raises it, a new field doesn't
@@ -32,6 +33,13 @@ class Table:
     before: Sequence[str] = ()
     after: Sequence[str] = ()
     code: tuple[str, str] = ("", "")
+
+
+def told(part: Part, heading: str = "", before: Sequence[str] = (), after: Sequence[str] = ()) -> Table:
+    """Returns a part of an answer as a table in text."""
+    title = ": ".join(filter(None, (heading, part.title)))
+    numbers = titles(head for head in part.heads if head.is_number)
+    return Table(title, titles(part.heads), [*rows_of(part)], numbers, before, after)
 
 
 @dataclass(frozen=True, slots=True)

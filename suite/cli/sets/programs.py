@@ -26,8 +26,8 @@ from suite.launch.local import Local
 from suite.machine.facts import usable_cores
 from suite.protocol import Protocol
 from suite.report.page import report
-from suite.report.sections.section import AnswerSection, told
-from suite.report.tables import markdown
+from suite.report.sections.section import AnswerSection
+from suite.report.tables import markdown, told
 from suite.results.questions.programs import programs_of, stack_programs
 from suite.run.reading import newer_pythons
 from suite.sets import json_file

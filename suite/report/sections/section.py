@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Self
 import polars as pl
 
 from suite.answers.answer import ASKED, Answer, Asked, Function
-from suite.answers.show import Part, parts, rows_of, titles
+from suite.answers.show import Part, parts
 from suite.protocol import Protocol
 from suite.report.sections.labels import comparison_anchor, panel_anchor
 from suite.report.sections.mkl_note import MklNote
 from suite.report.sections.timed.headlines import Headline
-from suite.report.tables import Table, Value
+from suite.report.tables import Table, Value, told
 from suite.results import Results
 from suite.results.analysis import Analysis
 from suite.results.frame import Frame
@@ -216,13 +216,6 @@ class AnswerSection(Section):
 
     def data(self) -> list[Any]:
         return self.found.table.to_dicts()
-
-
-def told(part: Part, heading: str = "") -> Table:
-    """Returns a part as a table in text."""
-    title = ": ".join(filter(None, (heading, part.title)))
-    numbers = titles(head for head in part.heads if head.is_number)
-    return Table(title, titles(part.heads), [*rows_of(part)], numbers)
 
 
 def section_of(function: Function, kind: type[AnswerSection] = AnswerSection) -> type[AnswerSection]:
