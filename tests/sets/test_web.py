@@ -155,23 +155,28 @@ def leading(to: str) -> Callable[[Quiet], None]:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "limit", "said"),
     [
-        (cut_short, "was cut short: 990 bytes are missing"),
-        (endless, "results.parquet was changed|isn't what its manifest says"),
-        (slow, "comes too slowly"),
-        (silent, "timed out"),
-        (leading("file:///etc/passwd"), "not allowed"),
-        (leading("/results.parquet"), "redirect"),
-        (lambda server: server.send_error(503), "the server says 503"),
+        (cut_short, None, "was cut short: 990 bytes are missing"),
+        (endless, None, "results.parquet was changed|isn't what its manifest says"),
+        (slow, "GRACE_SECONDS", "comes too slowly"),
+        (silent, "SILENT_SECONDS", "timed out"),
+        (leading("file:///etc/passwd"), None, "not allowed"),
+        (leading("/results.parquet"), None, "redirect"),
+        (lambda server: server.send_error(503), None, "the server says 503"),
     ],
 )
 def test_a_server_that_misbehaves(
-    answer: Callable[[Quiet], None], said: str, published: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    answer: Callable[[Quiet], None],
+    limit: str | None,
+    said: str,
+    published: Manifest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Ends with words, and nothing is kept."""
-    monkeypatch.setattr(web, "SILENT_SECONDS", 0.5)
-    monkeypatch.setattr(web, "GRACE_SECONDS", 0.5)
+    if limit:
+        monkeypatch.setattr(web, limit, 0.5)
     with serving(tmp_path / "site", bad(answer)) as address, pytest.raises(UserError, match=said):
         fetch.fetch(archive_at(address), published.name, tmp_path / "here")
     assert not [*(tmp_path / "here").iterdir()]
