@@ -1,5 +1,5 @@
-"""Renders the job files with which SkyPilot, Kubernetes and Slurm run the shards of a plan. The templates are in
-cloud/. It starts no job."""
+"""Renders the job files with which SkyPilot, Kubernetes, Slurm and single machines (cloud-init) run the shards of a
+plan. The templates are in cloud/. It starts no job."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from suite.environments.locks import ORCHESTRATOR, newest
 from suite.errors import UserError, check_known
 
 FOLDER = FILE.parent
-SKYPILOT, KUBERNETES, SLURM = SCHEDULERS = ("skypilot", "kubernetes", "slurm")
+SKYPILOT, KUBERNETES, SLURM, CLOUD_INIT = SCHEDULERS = ("skypilot", "kubernetes", "slurm", "cloud-init")
 SLACK = 3  # a run that takes this many times its longest estimate counts as hung, and is ended
 SETUP_SECONDS = 3600  # for installing, which a scheduler's time limit includes
 REFUSED = re.compile(r"[$\\`]")  # characters that a shell, YAML or Kubernetes would expand in a job's text
@@ -88,15 +88,17 @@ def check_plain(kind: str, text: str) -> None:
 
 
 def render(job: CloudJob, schedulers: Collection[str] = SCHEDULERS) -> dict[str, str]:
-    """Returns {file name: text} of the job files: for SkyPilot one for each shard, for the others one for all shards.
-    Raises UserError for an unknown scheduler, and if the archive would be deleted with a machine."""
+    """Returns {file name: text} of the job files: for SkyPilot and cloud-init one for each shard, for the others one
+    for all shards. Raises UserError for an unknown scheduler, and if the archive would be deleted with a machine."""
     for scheduler in schedulers:
         check_known("scheduler", scheduler, SCHEDULERS)
     check_place(job, schedulers)
     texts: dict[str, str] = {}
-    if SKYPILOT in schedulers:
-        for shard in range(1, job.shards + 1):
+    for shard in range(1, job.shards + 1):
+        if SKYPILOT in schedulers:
             texts |= rendered("skypilot.yaml", f"skypilot-{shard}-of-{job.shards}.yaml", job, shard=shard)
+        if CLOUD_INIT in schedulers:
+            texts |= rendered("cloud-init.sh", f"cloud-init-{shard}-of-{job.shards}.sh", job, shard=shard)
     if KUBERNETES in schedulers:
         base = official_base(newest(ORCHESTRATOR, job.target).python)
         texts |= rendered("kubernetes.yaml", "kubernetes.yaml", job, base=base)

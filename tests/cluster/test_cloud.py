@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from suite.case import TARGETS
 from suite.cluster.accelerators import load
-from suite.cluster.cloud import KUBERNETES, SCHEDULERS, SKYPILOT, SLURM, check_plain, render
+from suite.cluster.cloud import CLOUD_INIT, KUBERNETES, SCHEDULERS, SKYPILOT, SLURM, check_plain, render
 from suite.errors import UserError
 from tests.cluster.jobs import REVISION, beyond_the_schema, job, judged
 from tests.runs import STACKWARS
@@ -280,6 +280,27 @@ def test_a_pod_does_the_whole_of_its_shard(verdicts: dict[str, Any], tmp_path: P
     assert archive == ["archive", "--set=results/shard-2/20260102-030405-ops-cpu-1a2b", "--to=s3://b/a"]
 
 
+@pytest.mark.parametrize(("codes", "code"), [("", 0), ("run=3", 3), ("run=2", 2), ("archive=2", 2)])
+def test_a_machine_of_its_own_does_its_shard_and_shuts_down(tmp_path: Path, codes: str, code: int) -> None:
+    origin, revision = checkout(tmp_path / "origin")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    stub(tmp_path / "made", codes)
+    said = {"make": f"ln -s {tmp_path}/made/.venv .venv", "shutdown": f'echo "$@" >> {tmp_path}/shut'}
+    for name, does in said.items():
+        (programs / name).write_text(f"#!/bin/bash\n{does}\n")
+        (programs / name).chmod(0o755)
+    made = render(job(repository=str(origin), revision=revision), (CLOUD_INIT,))
+    there = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    done = subprocess.run(
+        ["bash", "-c", made["cloud-init-2-of-2.sh"]], cwd="/", env=there, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, done.stderr
+    assert (tmp_path / "shut").read_text().splitlines() == ["-h +180", "-h now"]
+    _, run, *archived = calls(tmp_path / "made")
+    assert run[-2:] == ["--shard=2/2", "--results=results/shard-2"] and len(archived) == (codes != "run=2")
+
+
 def expanded(text: str, environment: dict[str, str]) -> str:
     """As Kubernetes expands `$(NAME)` in a container's arguments, before any shell sees them; `$$` is a dollar sign."""
 
@@ -391,8 +412,10 @@ def test_a_plain_text_is_not_refused() -> None:
 
 def test_an_archive_that_goes_with_its_machine_is_refused() -> None:
     for place in ("shelf", "/shared/shelf", "file:///shelf"):
-        with pytest.raises(UserError, match=r"deleted when its shard is done. For kubernetes it must begin with s3"):
-            render(job(archive=place), (KUBERNETES, SLURM))
+        with pytest.raises(
+            UserError, match=r"deleted when its shard is done. For kubernetes and cloud-init it must begin with"
+        ):
+            render(job(archive=place), (KUBERNETES, SLURM, CLOUD_INIT))
         assert place in render(job(archive=place), (SLURM,))["slurm.sh"]
 
 
@@ -415,8 +438,9 @@ def invoke(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
 def test_the_command_plans_for_a_machine_that_this_is_not(tmp_path: Path) -> None:
     done = invoke("--target=tpu", "--preset=ops", "--shards=3", "--write", f"--out={tmp_path}", f"--results={tmp_path}")
     assert done.returncode == 0, done.stderr
-    files = [*(f"skypilot-{shard}-of-3.yaml" for shard in (1, 2, 3)), "kubernetes.yaml", "slurm.sh"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(files)
+    shards = [(f"skypilot-{shard}-of-3.yaml", f"cloud-init-{shard}-of-3.sh") for shard in (1, 2, 3)]
+    files = {*sum(shards, ()), "kubernetes.yaml", "slurm.sh"}
+    assert {path.name for path in tmp_path.iterdir()} == files
     assert "No --to" in done.stderr and "rough" in done.stdout and "No cost" in done.stdout
     priced = invoke("--target=tpu", "--to=gs://bucket/prefix", "--price=2.70", "--on=slurm", f"--results={tmp_path}")
     assert "==> slurm.sh <==" in priced.stdout and "ARCHIVE=gs://bucket/prefix" in priced.stdout

@@ -64,7 +64,7 @@ class CloudOptions(CaseOptions):
     price: float | None = None
     """US dollars for an hour of one machine, like 2.70, to estimate the cost with"""
     on: Names = ()
-    """skypilot, kubernetes or slurm (default: all)"""
+    """skypilot, kubernetes, slurm or cloud-init (default: all)"""
     repository: str | None = None
     """the address that jobs clone this repository from (default: this checkout's origin)"""
     image_registry: str | None = None
@@ -196,16 +196,17 @@ def keep(files: dict[str, str], out: Path) -> list[Path]:
     """Deletes an earlier plan's jobs' files and writes the new ones. Returns their paths."""
     check_writable(out, "--out")
     out.mkdir(parents=True, exist_ok=True)
-    for stale in (*out.glob("skypilot-*-of-*.yaml"), out / "kubernetes.yaml", out / "slurm.sh"):
-        stale.unlink(missing_ok=True)
+    for pattern in ("skypilot-*-of-*.yaml", "kubernetes.yaml", "slurm.sh", "cloud-init-*-of-*.sh"):
+        for stale in out.glob(pattern):
+            stale.unlink()
     for name, text in files.items():
         (out / name).write_text(text, encoding="utf-8")
     return [out / name for name in files]
 
 
 def show(files: dict[str, str]) -> None:
-    """Prints the jobs' files. Of SkyPilot's it prints only the first, since they differ only in SHARD."""
-    alike = [name for name in files if re.fullmatch(r"skypilot-(?!1-)\d+-of-\d+\.yaml", name)]
+    """Prints the jobs' files. Of those of single shards it prints only the first, since they differ only in SHARD."""
+    alike = [name for name in files if re.fullmatch(r".*-(?!1-)\d+-of-\d+\.\w+", name)]
     for name, text in files.items():
         if name not in alike:
             print(f"==> {name} <==\n{text}")
