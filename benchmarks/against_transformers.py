@@ -24,7 +24,7 @@ def on(adapter: type[Any], attention: str | None) -> type[Any]:
         def build(self, abstract: bool = False) -> None:
             from torch.nn.functional import cross_entropy
 
-            from suite.reference.make import Oracle
+            from tools.oracle import Oracle
 
             self.oracle = Oracle(self.workload, self.dims, self.torch.float32)
             self.model, logits = self.oracle.model.train(), self.oracle.logits

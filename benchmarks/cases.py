@@ -55,7 +55,6 @@ def run_worker(
     the folder of a changed workload; by default the process runs this checkout's."""
     from suite.launch.attempt import prepare, run_attempt
     from suite.machine import facts
-    from suite.stacks.catalog import STACKS
 
     cache = folder / "cache"
     cache.mkdir()
@@ -67,6 +66,5 @@ def run_worker(
         gate=gate,
         workload_folder=workload or catalog.find()[attempt.case.workload].folder,
         cache_directory=cache,
-        environment=STACKS[attempt.case.stack].environment,
     )
     return run_attempt(attempt, request, engine)

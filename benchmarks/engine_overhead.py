@@ -84,8 +84,8 @@ def race(stack: str, clock: str, protocol: Protocol, pairs: int, n: int) -> None
     environment = STACKS[stack].environment
     choice = engines.choose("docker", [environment], Locks("cpu"), None, build=True)
     attempt = attempt_of(case_of(stack, size="quick", dims={"n": n}, threads=len(facts.usable_cores())))
-    local = engines.provider(engines.Choice("local", ""), [environment], Locks("cpu"), "benchmark", None)(attempt)
-    docker = engines.provider(choice, [environment], Locks("cpu"), "benchmark", None)(attempt)
+    local = engines.provider(engines.Choice("local", ""), Locks("cpu"), "benchmark", None)(environment)
+    docker = engines.provider(choice, Locks("cpu"), "benchmark", None)(environment)
     print(f"{stack}, {clock}, gemm n={n} forward, {choice.why}")
     for engine in (docker, local):
         engine.warm_up("; ".join(f"import {module}" for module in IMPORTS[environment]))

@@ -82,7 +82,7 @@ def main() -> None:
         case = case_of(stack, workload.name, "train", options.size, dims, threads=len(facts.usable_cores()))
         attempt = attempt_of(case)
         environment = STACKS[stack].environment
-        engine = engines.provider(engines.Choice("local", ""), [environment], Locks("cpu"), "benchmark", None)(attempt)
+        engine = engines.provider(engines.Choice("local", ""), Locks("cpu"), "benchmark", None)(environment)
         with tempfile.TemporaryDirectory(prefix="stack-wars-") as home, ThreadPoolExecutor(1) as pool:
             running = pool.submit(run_worker, attempt, engine, Path(home), protocol, gate=True)
             peaks, row = watch(Path(home) / "logs", running), running.result()

@@ -207,7 +207,7 @@ def run(trial: Trial, protocol: Protocol = QUICK) -> TrialResult:
         (folder / "ATTEMPT.json").write_text(json.dumps(request), encoding="utf-8")
         python = venv.ensure(STACKS[trial.case.stack].environment, "cpu").python
         words = [str(python), "-m", "suite.worker", str(folder / "ATTEMPT.json"), "--out", place]
-        environ = worker_environment(os.environ)[0] | {"PYTHONPATH": place}
+        environ = worker_environment(os.environ) | {"PYTHONPATH": place}
         done = subprocess.run(words, env=environ, cwd=place, capture_output=True, text=True, timeout=300, check=False)
         events = [json.loads(line) for line in (folder / "events.jsonl").read_text(encoding="utf-8").splitlines()]
     return judged(events, done.returncode, perf_counter() - start)

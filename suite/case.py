@@ -19,7 +19,7 @@ from suite.errors import UserError, unknown
 TARGETS = ("cpu", "cuda", "tpu")
 # gradient: the result and the gradient of a scalar; train: a whole step with an optimizer's update.
 PASSES = ("forward", "train", "gradient")
-PRECISIONS = ("f32", "tf32", "bf16")
+PRECISIONS = ("f32", "tf32", "bf16")  # from slow to fast: no chip is faster in one than in the next
 TRACKS = ("default", "tuned")
 CACHES = ("cold", "warm")
 ALLOCATORS = ("kept", "system")  # freed memory stays with the process, or the C library decides

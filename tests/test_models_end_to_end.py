@@ -103,7 +103,7 @@ def test_llama_runs_in_every_mixed_precision_of_pytorch(runs: Lanes) -> None:
 @pytest.mark.environments("oracle")
 @pytest.mark.parametrize("size", SIZES)
 def test_a_golden_file_made_again_is_the_stored_one(size: str) -> None:
-    oracle = golden.GoldenMaker(venv.ensure("oracle", "test").python, worker_environment(os.environ)[0])
+    oracle = golden.GoldenMaker(venv.ensure("oracle", "test").python, worker_environment(os.environ))
     assert oracle.differences(MODELS[REMADE], size) == []
 
 

@@ -10,8 +10,8 @@ from suite.stacks.catalog import STACKS
 
 ROOT = Path(__file__).parents[1]
 SUITE = ROOT / "suite"
-# Code that names a stack: a job on its step, and which stack a document's word for a framework is held against.
-NAMING = ["suite/answers/published_verdicts.py", "suite/reference/flops.py"]
+# Code that names a stack: which stack a document's word for a framework is held against.
+NAMING = ["suite/answers/published_verdicts.py"]
 ROOMS = sorted(path.parent.name for path in SUITE.glob("*/__init__.py"))
 
 

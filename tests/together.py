@@ -28,7 +28,7 @@ class Process:
 
     def __init__(self, python: str, job: ProcessRequest) -> None:
         self.home = tempfile.TemporaryDirectory()  # all caches stay: a framework remembers where it has put something
-        variables = worker_environment(os.environ)[0] | dict(job.variables) | {"TMPDIR": self.home.name}
+        variables = worker_environment(os.environ) | dict(job.variables) | {"TMPDIR": self.home.name}
         self.process = subprocess.Popen(
             [python, "-m", "tests.worker.serve"],
             env=variables,

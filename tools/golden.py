@@ -33,8 +33,7 @@ def path_of(workload: Workload, size: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class GoldenMaker:
-    """Makes golden files with the program `suite.reference.make`. The interpreter `python` runs it with the environment
-    variables `variables`."""
+    """Makes golden files with the program `tools.oracle`, which `python` runs with the environment `variables`."""
 
     python: Path
     variables: Mapping[str, str]
@@ -47,7 +46,7 @@ class GoldenMaker:
                 f"Workload '{workload.name}' has no oracle.py, which makes golden files. With a `reference` in its "
                 "spec it needs none."
             )
-        command = [str(self.python), "-m", "suite.reference.make", str(workload.folder), size, str(file)]
+        command = [str(self.python), "-m", "tools.oracle", str(workload.folder), size, str(file)]
         done = subprocess.run(command, env=dict(self.variables), capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise UserError(f"The golden file of {workload.name}, {size}, couldn't be made:\n{done.stderr[-2000:]}")
@@ -90,7 +89,7 @@ def golden(*, workload: Names = (), size: Names = ("tiny", "odd", "small"), chec
     for name in workload:
         if name not in models:
             raise unknown("model", name, models)
-    oracle = GoldenMaker(venv.ensure("oracle", "test").python, worker_environment(os.environ)[0])
+    oracle = GoldenMaker(venv.ensure("oracle", "test").python, worker_environment(os.environ))
     code = 0
     for model in (models[name] for name in workload or models):
         for each in size:

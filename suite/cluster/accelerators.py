@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,6 +9,7 @@ import msgspec
 
 from suite.case import TARGETS
 from suite.errors import UserError, check_known
+from suite.machine.tables import entries
 
 FILE = Path(__file__).parents[2] / "cloud" / "accelerators.toml"
 
@@ -39,17 +39,7 @@ class Accelerator(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 def load(path: Path = FILE) -> dict[str, Accelerator]:
-    """Returns {name: accelerator} of a file. Raises UserError, which names the entry, if an entry isn't valid."""
-    listed = {}
-    try:
-        for name, table in tomllib.loads(path.read_text(encoding="utf-8")).items():
-            where = f"{path}, [{name}]"
-            listed[name] = msgspec.convert({**table, "name": name}, Accelerator)
-    except (OSError, tomllib.TOMLDecodeError) as broken:
-        raise UserError(f"{path} can't be read: {broken}.") from broken
-    except msgspec.ValidationError as broken:
-        raise UserError(f"{where}: {broken}.") from broken
-    return listed
+    return entries(path, Accelerator)
 
 
 def find(name: str | None, target: str) -> Accelerator:

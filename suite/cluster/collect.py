@@ -71,7 +71,6 @@ def collect(folders: Collection[Path], results: Path) -> ResultSet:
 
 
 def opened(folder: Path) -> ResultSet:
-    """Returns the set of one share. Raises UserError for a folder that isn't a share, or a share that isn't valid."""
     store = ResultSet.open(folder)
     if not store.plan.shard:
         raise UserError(f"{folder} is no share of a plan. `{COMMAND} run --shard=1/2` makes one.")

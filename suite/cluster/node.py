@@ -71,7 +71,6 @@ def ready(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def run_here(file: PlanFile) -> Run:
-    """Returns the run of a plan that was made on another machine, with this machine's engine and locks."""
     return run_of(file, recorded(file)[0], *own_code(file), file.engine, file.python)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import ray
@@ -13,8 +12,8 @@ from ray.exceptions import RayError, RayTaskError
 
 from suite.cluster.likeness import differences
 from suite.errors import UserError
+from suite.launch.engine import ROOT
 
-ROOT = Path(__file__).parents[2]
 SLOT = "slot"  # a resource that each machine offers once, so that it measures one comparison at a time
 PATIENCE_SECONDS = 10.0  # the longest wait for an address to answer
 

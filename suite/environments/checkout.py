@@ -29,12 +29,10 @@ def revision() -> str:
 
 
 def has_commit(commit: str) -> bool:
-    """Whether a commit, given as hexadecimal digits, is in this project's history, as far as it is here."""
     return commit == revision() or git("cat-file", "-t", commit).strip() == "commit"
 
 
 def project_address() -> str:
-    """Returns the web address of this project's repository; empty if unknown."""
     remote = origin_of_wheel()[1] if UNPACKED.is_file() else git("remote", "get-url", "origin").strip()
     return public_address(remote).removesuffix(".git")
 

@@ -235,7 +235,6 @@ def built(client: DockerClient) -> Iterator[Image]:
 
 
 def prune(client: DockerClient) -> list[Image]:
-    """Removes the images that weren't made from an environment's newest lock. Returns the removed images."""
     prune_stages(client)
     removed = []
     for image in [image for image in built(client) if not image.current]:

@@ -104,7 +104,6 @@ def variants(target: str) -> list[str]:
 
 
 def kept(target: str) -> set[str]:
-    """Returns every environment and variant of a target that has requirements, a lock or flags."""
     folder = environments.ROOT / "docker" / "locks" / target
     stems = {path.stem for suffix in ("in", "txt", "toml") for path in folder.glob(f"*.{suffix}")}
     return {FALLBACK.sub("", stem) for stem in stems}

@@ -102,5 +102,4 @@ def remedy(version: str) -> str:
 
 
 def running() -> str:
-    """Returns the version of the Python that runs this program, like `3.13`."""
     return ".".join(map(str, sys.version_info[:2]))

@@ -29,7 +29,6 @@ class Environment:
 
     python: Path
     lock: Lock
-    lock_sha256: str
 
 
 def place(lock: Lock) -> Path:
@@ -158,8 +157,7 @@ def ensure(name: str, target: str = "cpu") -> Environment:
 def made(lock: Lock) -> Environment:
     """Returns a lock's environment, which is made first if it isn't ready. Raises UserError if it can't be made; then
     nothing half-made stays."""
-    digest = lock.sha256
-    if digest is None:
+    if not lock.exists:
         known = [*names(lock.target), *variants(lock.target), ORCHESTRATOR]
         raise unknown("locked environment", lock.name, known, of=f"Target {lock.target}")
     folder = place(lock)
@@ -171,7 +169,7 @@ def made(lock: Lock) -> Environment:
         except OSError as broken:
             advice = uv.remedy(str(broken))
             raise UserError(f"Environment {lock.name} can't be made in {folder}: {broken}.\n{advice}") from None
-    return Environment(folder / "bin" / "python", lock, digest)
+    return Environment(folder / "bin" / "python", lock)
 
 
 def make(lock: Lock, folder: Path) -> None:
@@ -244,7 +242,6 @@ def size(folder: Path) -> int:
 
 
 def prune() -> list[Path]:
-    """Removes the environments that aren't made from a lock of this checkout. Returns their folders."""
     removed = []
     for target in (path.name for path in (environments.ROOT / "docker" / "locks").iterdir() if path.is_dir()):
         known = [*names(target), *variants(target)]

@@ -17,10 +17,11 @@ from suite.errors import UserError
 from suite.guard import plain_files
 from suite.guard.printable import printable
 from suite.launch import events, outcome
-from suite.launch.engine import Engine, ProcessRequest, allocator_environment
+from suite.launch.engine import ALLOCATOR_VARIABLES, Engine, ProcessRequest
 from suite.launch.process import CHECK_SECONDS, Exit, ProcessLimits
 from suite.machine import facts
 from suite.protocol import Protocol
+from suite.stacks.catalog import STACKS, environment_of
 from suite.stacks.names import attempt_name
 
 SCHEMA_VERSION = 1
@@ -38,7 +39,7 @@ def run_attempt(attempt: Attempt, request: ProcessRequest, engine: Engine) -> di
     be written) and KeyboardInterrupt (after every process was ended).
     """
     started_at = datetime.datetime.now(datetime.UTC)
-    return columns(attempt, request, engine, engine.launch(request), started_at)
+    return columns(attempt, request, engine, engine.launch(request)) | {"started_at": started_at}
 
 
 def prepare(
@@ -50,8 +51,6 @@ def prepare(
     gate: bool,
     workload_folder: Path,
     cache_directory: Path,
-    environment: str,
-    stack_file: Path | None = None,
     data_files: Sequence[Path] = (),
     flags: Mapping[str, str] | None = None,
     limits: ProcessLimits | None = None,
@@ -59,10 +58,11 @@ def prepare(
 ) -> ProcessRequest:
     """Writes ATTEMPT.json into the attempt's empty `folder`, and returns the request that an engine launches.
 
-    The worker belongs to the locked `environment`; `stack_file` is the adapter of a stack from outside the repository,
     `data_files` hold tensors, `flags` are a variant's own variables. The default of `limits` is what `limits_of` says.
     Raises OSError if the folder can't be written.
     """
+    case = attempt.case
+    stack_file = STACKS[case.stack].file  # the adapter of a stack from outside the repository
     plain_files.clear(folder)  # a lost session may have left the same attempt's files
     folder.mkdir(parents=True)
     folder, workload_folder, cache_directory = (path.resolve() for path in (folder, workload_folder, cache_directory))
@@ -75,7 +75,7 @@ def prepare(
         "workload_folder": str(workload_folder),
         "stack_file": str(stack_file or ""),
         "cache_directory": str(cache_directory),
-        "environment": environment,
+        "environment": environment_of(case.stack, case.variant),
         "flags": dict(flags or {}),
     }
     file = folder / "ATTEMPT.json"
@@ -86,17 +86,15 @@ def prepare(
         folder=folder,
         reads=[workload_folder, *data_files, *([stack_file] if stack_file else [])],
         cache_directory=cache_directory,
-        keep_cache=attempt.case.cache == "warm" or attempt.purpose is Purpose.PRIME,
+        keep_cache=case.cache == "warm" or attempt.purpose is Purpose.PRIME,
         cpus=cpus,
         limits=limits or limits_of(attempt, protocol),
-        variables=allocator_environment(attempt.case.allocator),
+        variables=ALLOCATOR_VARIABLES[case.allocator],
         company=company,
     )
 
 
-def columns(
-    attempt: Attempt, request: ProcessRequest, engine: Engine, end: Exit, started_at: datetime.datetime
-) -> dict[str, Any]:
+def columns(attempt: Attempt, request: ProcessRequest, engine: Engine, end: Exit) -> dict[str, Any]:
     account = events.read(request.folder / "events.jsonl")
     stderr_tail = tail(request.folder / "stderr.log")
     judged = outcome.judge(end, account, attempt.case.target, stderr_tail)
@@ -105,12 +103,11 @@ def columns(
         **{column: values or None for column, values in account.samples.items()},
         events.ROUNDS: account.samples[events.ROUNDS] if any(account.samples[events.ROUNDS]) else None,
         "metrics": account.metrics,
-        **{field.name: getattr(judged, field.name) for field in dataclasses.fields(judged)},
+        **dataclasses.asdict(judged),
         "outcome": str(judged.outcome),
         "stderr_tail": stderr_tail or None,
         "cgroup_peak_bytes": end.peak_bytes_cgroup,
         "cgroup_anonymous_bytes": end.peak_bytes_anonymous,
-        "started_at": started_at,
         **engine.columns,
     }
 

@@ -26,6 +26,7 @@ from suite.guard import plain_files
 from suite.launch.engine import COMMON, ROOT, Engine, ProcessRequest, supervisor_spec
 from suite.launch.insist import insist
 from suite.launch.process import EXIT_FILE, Exit
+from suite.machine import processes
 
 PYTHON = "/opt/environment/bin/python"
 PATH = "/opt/environment/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -51,14 +52,12 @@ class Container(Engine):
         self.columns = {"engine": "docker", "engine_version": version, **image}
 
     def warm_up(self, code: str) -> None:
-        """Runs one unmeasured statement. A failure is ignored: the measured container will fail too, and get a row."""
         with suppress(DockerException, RequestException):
             self.client.containers.run(
                 self.image_id, [PYTHON, "-c", code], remove=True, network_mode="none", labels=self.labels
             )
 
     def launch(self, request: ProcessRequest) -> Exit:
-        """Runs one worker in a container of its own and waits for its end. Waiting takes no processor time."""
         plain_files.clear(request.folder / EXIT_FILE)
         user = user_of(self.client)
         command, environment = [PYTHON, *request.arguments], variables(request, self.target)
@@ -213,9 +212,8 @@ def sweep(client: DockerClient) -> list[str]:
 
 def owner(pid: int) -> str:
     """Returns a text that no other process shares: process id, start time and boot id."""
-    stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    return f"{pid} {stat.rpartition(')')[2].split()[19]} {boot}"
+    return f"{pid} {processes.stat(pid)[19]} {boot}"
 
 
 def alive(label: str) -> bool:

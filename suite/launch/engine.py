@@ -38,16 +38,19 @@ COMMON = {
 }
 
 
-# glibc's settings for memory that is freed. By its defaults (`system`) an array over 32 MiB is mapped and touched anew
-# in each step (36 MB of selu: 24 ms of 30), so that a stack's array sizes decide its rank. `kept` leaves freed memory
-# in the heap, as every framework's pool does on an accelerator. All threads share one heap, because glibc gives the
-# memory of further heaps back in spite of these settings (JAX op by op, ffn train: 6,000 pages touched anew in each
-# step with further heaps, two pages without). The heap may use huge pages, which NumPy asks for by itself.
+# Of each allocator policy, the variables that the C library reads at process start: glibc's settings for memory that is
+# freed. By its defaults (`system`) an array over 32 MiB is mapped and touched anew in each step (36 MB of selu: 24 ms
+# of 30), so that a stack's array sizes decide its rank. `kept` leaves freed memory in the heap, as every framework's
+# pool does on an accelerator. All threads share one heap, because glibc gives the memory of further heaps back in spite
+# of these settings (JAX op by op, ffn train: 6,000 pages touched anew in each step with further heaps, two pages
+# without). The heap may use huge pages, which NumPy asks for by itself.
 NEVER = 1 << 40  # bytes
-ALLOCATOR_TUNABLES = {
-    "kept": f"glibc.malloc.mmap_threshold={NEVER}:glibc.malloc.trim_threshold={NEVER}:glibc.malloc.arena_max=1:"
-    "glibc.malloc.hugetlb=1",
-    "system": None,
+ALLOCATOR_VARIABLES = {
+    "kept": {
+        "GLIBC_TUNABLES": f"glibc.malloc.mmap_threshold={NEVER}:glibc.malloc.trim_threshold={NEVER}:"
+        "glibc.malloc.arena_max=1:glibc.malloc.hugetlb=1"
+    },
+    "system": {},
 }
 
 
@@ -88,20 +91,17 @@ class Engine(ABC):
 
     @abstractmethod
     def warm_up(self, code: str) -> None:
-        """Runs one unmeasured statement, so that the first measured process finds the disk cache warm."""
+        """Runs one unmeasured statement, so that the first measured process finds the disk cache warm. A failure is
+        ignored: the measured process will fail too, and get a row."""
 
 
-def worker_environment(base: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Returns the environment variables for workers, and the names of skewing variables dropped from `base`."""
-    environment = {name: value for name, value in base.items() if INHERITED.fullmatch(name)} | COMMON
-    dropped = sorted(name for name in base if SKEWING.search(name) and not INHERITED.fullmatch(name))
-    return environment, dropped
+def worker_environment(base: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in base.items() if INHERITED.fullmatch(name)} | COMMON
 
 
-def allocator_environment(allocator: str) -> dict[str, str]:
-    """Returns the variable that sets a case's allocator policy in the C library, which reads it at process start."""
-    tunables = ALLOCATOR_TUNABLES[allocator]
-    return {} if tunables is None else {"GLIBC_TUNABLES": tunables}
+def skewing(base: Mapping[str, str]) -> list[str]:
+    """Returns the names of the skewing variables that workers don't get."""
+    return sorted(name for name in base if SKEWING.search(name) and not INHERITED.fullmatch(name))
 
 
 def supervisor_spec(

@@ -23,12 +23,11 @@ class Local(Engine):
         self.columns = {"engine": "local", "lock_sha256": lock_sha256}
 
     def warm_up(self, code: str) -> None:
-        """Runs one unmeasured statement. A failure is ignored: the measured process will fail too, and get a row."""
-        variables, _ = worker_environment(os.environ)
-        subprocess.run([self.python, "-c", code], env=variables, capture_output=True, check=False)
+        environment = worker_environment(os.environ)
+        subprocess.run([self.python, "-c", code], env=environment, capture_output=True, check=False)
 
     def launch(self, request: ProcessRequest) -> Exit:
-        variables = worker_environment(os.environ)[0] | dict(request.variables)
+        variables = worker_environment(os.environ) | dict(request.variables)
         variables["TMPDIR"] = str(request.cache_directory)  # what frameworks leave there goes with the cache
         return launch([self.python, *request.arguments], variables, request.folder, request.limits, request.company)
 
@@ -36,12 +35,8 @@ class Local(Engine):
 def launch(
     command: Sequence[str], environment: Mapping[str, str], directory: Path, limits: ProcessLimits, company: int = 1
 ) -> Exit:
-    """Runs one worker in `directory` to its end and returns how it ended.
-
-    It leaves stdout.log, stderr.log and exit.json in `directory`. It returns only when the worker and all its
-    descendants are gone; waiting takes no processor time. An interrupt (Ctrl-C) ends them first and is then raised
-    again. Call it from a thread that stays alive meanwhile: the kernel kills the supervisor when that thread ends.
-    """
+    """Runs one worker in `directory` to its end, as `Engine.launch` does; waiting takes no processor time. Call it from
+    a thread that stays alive meanwhile: the kernel kills the supervisor when that thread ends."""
     plain_files.clear(directory / EXIT_FILE)
     spec = supervisor_spec(command, environment, directory, limits, company=company, parent_pid=os.getpid())
     supervisor = subprocess.Popen(

@@ -68,16 +68,9 @@ def medium(directory: str) -> str | None:
     return kind and f"{'memory' if kind in IN_MEMORY else 'disk'} ({kind})"
 
 
-def file_system(path: str, mounts: str) -> str | None:
-    """Returns the type of the file system that holds a path: that of the deepest mount above the path, from the text of
-    mountinfo (proc(5))."""
-    deepest: tuple[int, str | None] = (0, None)
-    for line in mounts.splitlines():
-        left, _, right = line.partition(" - ")
-        fields = left.split()
-        if len(fields) < 5 or not right:
-            continue
-        point = fields[4].encode().decode("unicode_escape")  # a space is written as \040
-        if Path(path).is_relative_to(point) and len(point) >= deepest[0]:
-            deepest = len(point), right.split()[0]
-    return deepest[1]
+def file_system(path: str, mountinfo_text: str) -> str | None:
+    """Returns the type of the file system that holds a path: that of the deepest mount above the path, and of several
+    at one place the last."""
+    mounts = enumerate(cgroups.mounts(mountinfo_text))
+    above = [(len(point), n, kind) for n, (_, point, kind, _) in mounts if Path(path).is_relative_to(point)]
+    return max(above)[-1] if above else None

@@ -15,6 +15,16 @@ KINDS = ("inactive", "active")  # of pages
 UNLIMITED = 2**60  # bytes; version 1 writes no limit as a number above it
 
 
+def mounts(mountinfo_text: str) -> Iterator[tuple[str, str, str, str]]:
+    """Yields (root, mount point, file system, options) of each mount, from the text of mountinfo (proc(5))."""
+    for line in filter(None, mountinfo_text.splitlines()):
+        before, _, after = line.partition(" - ")
+        # A space is written as \040.
+        root, point = (re.sub(r"\\(\d{3})", lambda code: chr(int(code[1], 8)), word) for word in before.split(" ")[3:5])
+        kind, _, options = after.split(" ", 2)
+        yield root, point, kind, options
+
+
 def homes(cgroup_text: str, mountinfo_text: str, controller: str = "memory") -> Iterator[tuple[str, str, int]]:
     """Yields (folder, mount point, version) of the cgroup that a process is in for a controller. The texts are those of
     /proc/PID/cgroup and /proc/PID/mountinfo."""
@@ -25,10 +35,7 @@ def homes(cgroup_text: str, mountinfo_text: str, controller: str = "memory") -> 
             paths[1] = path
         elif not controllers:
             paths[2] = path
-    for line in mountinfo_text.splitlines():
-        before, _, after = line.partition(" - ")
-        kind, _, options = after.split(" ", 2)
-        root, point = (unescaped(word) for word in before.split(" ")[3:5])
+    for root, point, kind, options in mounts(mountinfo_text):
         version = {"cgroup": 1, "cgroup2": 2}.get(kind, 0)
         # A hybrid machine has version 2 too, but without this controller.
         if (version == 1 and controller not in options.split(",")) or (version == 2 and 1 in paths):
@@ -45,12 +52,6 @@ def below(point: str, root: str, path: str) -> str | None:
     if path != root and not path.startswith(f"{root}/"):
         return None
     return point + path[len(root) :].rstrip("/")
-
-
-def unescaped(word: str) -> str:
-    for code, character in ((r"\040", " "), (r"\011", "\t"), (r"\134", "\\")):
-        word = word.replace(code, character)
-    return word
 
 
 def lineage(controller: str) -> list[tuple[Path, int]]:
@@ -81,7 +82,6 @@ def throttled_periods() -> int | None:
 
 
 def memory_limit() -> int | None:
-    """Returns the bytes of memory that are allowed; None without a limit."""
     return min((limit for _, limit in limits()), default=None)
 
 
@@ -91,7 +91,6 @@ def memory_left() -> int | None:
 
 
 def limits() -> Iterator[tuple[Path, int]]:
-    """Yields (folder, bytes) of each limit on memory."""
     for folder, version in lineage("memory"):
         text = read(folder / ("memory.max" if version == 2 else "memory.limit_in_bytes")).strip()
         if text.isdigit() and int(text) < UNLIMITED:
@@ -107,15 +106,15 @@ def held_bytes(folder: Path) -> int:
     return max(0, int(used or 0) - files)
 
 
-def number(path: Path, name: str) -> int | None:
+def number(path: Path | str, name: str) -> int | None:
     """Returns a number of a kernel file of lines `name number`."""
     found = re.search(rf"^{name} (\d+)$", read(path), re.MULTILINE)
     return int(found[1]) if found else None
 
 
-def read(path: Path) -> str:
+def read(path: Path | str) -> str:
     """Returns the text of a kernel file; empty where it can't be read."""
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""

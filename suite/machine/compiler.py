@@ -15,7 +15,6 @@ PROBE = "#include <Python.h>\n#include <omp.h>\nint main() { return omp_get_max_
 
 
 def find() -> str | None:
-    """Returns the path of the C++ compiler that Inductor will use; None if there is none that can build its kernels."""
     return probe(os.environ.get("CXX"))[0]
 
 

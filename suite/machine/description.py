@@ -65,7 +65,6 @@ def memory(machine: Mapping[str, Any]) -> str:
 
 
 def extensions(flags: Sequence[str]) -> list[str]:
-    """Returns the vector and matrix units in words, widest first."""
     known = [word for flag, word in EXTENSIONS if flag in flags]
     return known or [word for flag, word in OLDER if flag in flags][:1]
 

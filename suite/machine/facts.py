@@ -72,7 +72,6 @@ def memory() -> dict[str, int]:
 
 
 def mhz() -> float | None:
-    """Returns the mean clock of the cores in MHz, as the kernel reports it now; None if the kernel doesn't."""
     clocks = [float(value) for value in re.findall(r"cpu MHz\s*:\s*([\d.]+)", read("/proc/cpuinfo") or "")]
     return sum(clocks) / len(clocks) if clocks else None
 
@@ -162,8 +161,6 @@ def machine_id() -> str:
 
 
 def changed(then: Mapping[str, Any]) -> list[str]:
-    """Returns the names of the facts about the processor that have changed since `then`, an earlier result of
-    `machine`."""
     return [name for name, value in identity().items() if name in then and then[name] != value]
 
 
@@ -189,6 +186,5 @@ def process_end() -> dict[str, Any]:
 
 
 def timer_cost() -> float:
-    """Returns the seconds that one reading of the clock takes: the median of 1001."""
     readings = [time.perf_counter_ns() for _ in range(1002)]
     return median(b - a for a, b in itertools.pairwise(readings)) / 1e9

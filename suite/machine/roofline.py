@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter, process_time
-from typing import Any, TypedDict
+from typing import Any, Required, TypedDict
 
 from suite.machine.bandwidth import bandwidths, caches
 
@@ -29,15 +29,10 @@ HAD_MIN = 0.9  # a measurement that got a smaller share of its cores' time is di
 MARGIN = 1.2  # a step faster than the roof by more than this factor is implausible; a sweep may be a bit too low
 
 
-class Best(TypedDict):
-    """The figure that every sweep has."""
-
-    flops_per_second_best: float
-
-
-class Sweep(Best, total=False):
+class Sweep(TypedDict, total=False):
     """The result of `sweep`, as a set keeps it, with bfloat16's roof if PyTorch measured it."""
 
+    flops_per_second_best: Required[float]
     threads: int
     cores_had: float
     gemm_flops_per_second: dict[str, float]
@@ -51,17 +46,12 @@ class Sweep(Best, total=False):
     bf16_flops_per_second_best: float
 
 
-class Ceiling(TypedDict):
-    """The figures that every reading of the float32 ceiling has."""
+class CeilingReading(TypedDict, total=False):
+    """A reading of the float32 ceiling as a set keeps it, with the bandwidths that limit some case of the set.
+    `in_doubt`: it was taken during the run, because a process seemed too fast."""
 
-    side: int
-    flops_per_second: float
-
-
-class CeilingReading(Ceiling, total=False):
-    """A reading of the ceiling as a set keeps it, with the bandwidths that limit some case of the set. `in_doubt`: it
-    was taken during the run, because a process seemed too fast."""
-
+    side: Required[int]
+    flops_per_second: Required[float]
     threads: int
     cores_had: float
     measured_at: str
@@ -132,18 +122,17 @@ class Roofline:
         return max((level.seconds(bytes_moved) for level in self.levels), default=0.0)
 
 
-def levels(measured: Iterable[Mapping[str, Any]]) -> tuple[MemoryLevel, ...]:
+def levels(measured: Sequence[Mapping[str, Any]]) -> tuple[MemoryLevel, ...]:
     """Returns the last-level cache and memory, each at its greatest bandwidth among the measurements."""
-    greatest: dict[str, MemoryLevel] = {}
-    for reading in measured:
-        for rate, nearer in (
-            ("cache_bytes_per_second_best", "inner_cache_bytes"),
-            ("bytes_per_second_best", "cache_bytes"),
-        ):
-            known = greatest.get(rate)
-            if reading.get(rate) and (known is None or reading[rate] > known.bytes_per_second):
-                greatest[rate] = MemoryLevel(float(reading[rate]), int(reading.get(nearer, 0)))
-    return tuple(greatest.values())
+    found = []
+    for rate, nearer in (
+        ("cache_bytes_per_second_best", "inner_cache_bytes"),
+        ("bytes_per_second_best", "cache_bytes"),
+    ):
+        best = max(measured, key=lambda reading: reading.get(rate) or 0.0, default={})
+        if best.get(rate):
+            found.append(MemoryLevel(float(best[rate]), int(best.get(nearer, 0))))
+    return tuple(found)
 
 
 def undisturbed(reading: Mapping[str, Any]) -> bool:
@@ -198,7 +187,6 @@ def ceiling(cores: list[int], places: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def sweep(cores: list[int]) -> dict[str, Any]:
-    """Measures the whole roofline of these cores: matrix products, and the bandwidth of cache and memory."""
     os.sched_setaffinity(0, cores)
     sizes = caches(cores)
     # Before anything starts threads: `bandwidths` forks.

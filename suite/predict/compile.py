@@ -255,13 +255,9 @@ def counted(text: str) -> tuple[Counter[str], Counter[str], dict[str, tuple[int,
 
 def shape_bytes(shape: str) -> int:
     """Returns the bytes of the tensors in an HLO shape, which may be a tuple. Types without a size count as 0 bytes."""
-    total = 0
-    for kind, dims in SHAPE.findall(shape):
-        count = 1
-        for dim in filter(None, dims.split(",")):
-            count *= int(dim)
-        total += SIZES.get(kind, 0) * count
-    return total
+    return sum(
+        SIZES.get(kind, 0) * math.prod(map(int, filter(None, dims.split(",")))) for kind, dims in SHAPE.findall(shape)
+    )
 
 
 if __name__ == "__main__":

@@ -104,7 +104,6 @@ def devices() -> Mapping[str, Device]:
 
 
 def find(name: str, target: str | None = None) -> Device:
-    """Returns the device of this name. Raises UserError if it isn't listed, or belongs to another target."""
     check_known("device", name, devices())
     device = devices()[name]
     if target not in (None, device.target):

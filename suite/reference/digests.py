@@ -9,7 +9,6 @@ error between two tensors is computed from the tensors, or estimated from their 
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +16,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from suite.workloads.tensors import random_words
 
 Array = NDArray[Any]
 SUMS = 32  # a power of two, for a bit mask; the estimated norm is off by about 1/sqrt(2 SUMS), an eighth
@@ -34,12 +35,10 @@ class Digest:
 
     @property
     def figures(self) -> list[float]:
-        """Returns the digest as a flat list, as it is stored."""
         return [self.norm, self.peak, *self.sums]
 
 
 def from_figures(figures: Sequence[float]) -> Digest:
-    """Returns the digest from a list of its `figures`. Raises ValueError for a list of another length."""
     if len(figures) != 2 + SUMS:
         raise ValueError(f"a digest has {2 + SUMS} figures, this one {len(figures)}")
     norm, peak, *sums = map(float, figures)
@@ -51,8 +50,7 @@ def digest(value: Array, name: str) -> Digest:
     flat, largest = finite(np.asarray(value)).reshape(-1), 0.0
     if flat.dtype.kind == "f" and not np.isfinite(value).all():
         largest = math.nan
-    key = hashlib.sha256(f"signs/{name}".encode()).digest()[:16]
-    generator = np.random.Philox(key=np.frombuffer(key, dtype="<u8"))
+    generator = random_words(f"signs/{name}")
     squares, sums = 0.0, np.zeros(SUMS)
     for start in range(0, flat.size, CHUNK):
         part = flat[start : start + CHUNK].astype(np.float64)

@@ -8,10 +8,10 @@ weights. At the sizes `tiny` and `odd` it has whole tensors, at larger sizes a d
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,6 @@ from suite.workloads import trees
 # Where other tensors are digests, those of up to so many elements are kept whole, or have their noise marked. They are
 # biases and norms, in whose movement some elements can be noise.
 WHOLE_MAX = 1 << 14
-
-
-class TensorsByName(Protocol):
-    """Tensors by name. A tensor may be computed at the moment when it is read."""
-
-    def __getitem__(self, name: str, /) -> Array:
-        """Returns the tensor of this name."""
 
 
 @dataclass(slots=True)
@@ -64,11 +57,11 @@ class ReferenceAnswer:
     def largest_gradient(self) -> float:
         return max((peak(gradient) for gradient in self.gradients.values()), default=0.0)
 
-    def add_movement(self, before: Iterable[tuple[str, Array]], after: TensorsByName, whole: bool) -> None:
+    def add_movement(self, before: Iterable[tuple[str, Array]], after: Callable[[str], Array], whole: bool) -> None:
         """Fills `moved` and `shrunk`, one tensor after the other: `whole` keeps tensors, otherwise digests are kept.
-        `noise` and `gradients` must be filled before."""
+        `after` gives a tensor by its name. `noise` and `gradients` must be filled before."""
         for name, start in before:
-            moved = movement(start, after[name], self.noise.get(name))
+            moved = movement(start, after(name), self.noise.get(name))
             self.moved[name] = moved if whole else digest(moved, moved_key(name, name in self.gradients))
             self.shrunk[name] = shrinkage(start, moved)
 
@@ -129,9 +122,9 @@ class Steps:
         self.whole = whole
         self.smallest: dict[str, Array] = {}
 
-    def add(self, loss: float, gradients: Mapping[str, Array] | Iterator[tuple[str, Array]]) -> None:
+    def add(self, loss: float, gradients: Iterable[tuple[str, Array]]) -> None:
         self.losses.append(float(loss))
-        for name, gradient in gradients.items() if isinstance(gradients, Mapping) else gradients:
+        for name, gradient in gradients:
             self.largest = max(self.largest, float(np.abs(gradient).max(initial=0.0)))
             if self.whole or gradient.size <= WHOLE_MAX:
                 self.smallest[name] = np.minimum(self.smallest.get(name, np.inf), np.abs(gradient))
@@ -169,12 +162,12 @@ def from_reference(
     for _ in range(protocol.GATE_STEPS):
         answer = spec.reference(dims, {**optimizer.parameters, **state}, **inputs, target=target)
         gradients = {name: answer[name] for name in optimizer.parameters}
-        steps.add(answer["loss"], gradients)
+        steps.add(answer["loss"], gradients.items())
         optimizer.step(gradients)
         state = {name: answer.get(name, value) for name, value in state.items()}
     expected.losses, expected.noise = steps.losses, steps.noise()
     known = {name: p for name, p in parameters.items() if name not in state or name in first}
-    expected.add_movement(known.items(), {**optimizer.parameters, **state}, whole=True)
+    expected.add_movement(known.items(), {**optimizer.parameters, **state}.__getitem__, whole=True)
     return expected
 
 
@@ -211,7 +204,6 @@ def save(path: Path, expected: ReferenceAnswer) -> None:
 
 
 def entry(name: str, value: Array | Digest) -> dict[str, Array]:
-    """Returns {name: array} of a tensor or digest as a golden file has it."""
     if isinstance(value, Digest):
         return {f"digest/{name}": np.asarray(value.figures)}
     return {name: np.asarray(value, np.float32)}
@@ -238,11 +230,8 @@ def load(path: Path) -> ReferenceAnswer:
     )
     expected.shrunk = {name: float(value) for name, value in group("shrunk").items()}
     expected.stressed = group("stressed")
-    shapes = group("shape")
-    expected.noise = {name: unpacked(packed, tuple(shapes[name])) for name, packed in group("noise").items()}
+    packed = group("noise")
+    for name, shape in group("shape").items():
+        mask = np.unpackbits(packed[name], count=math.prod(shape))
+        expected.noise[name] = mask.astype(np.bool_).reshape(shape)
     return expected
-
-
-def unpacked(packed: Array, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Returns the mask of this shape that `np.packbits` has packed."""
-    return np.unpackbits(packed)[: math.prod(shape)].astype(np.bool_).reshape(shape)

@@ -60,8 +60,6 @@ class Tolerances:
         return groups.get(key.partition("/")[0], Tolerance(self.plain))
 
     def asked(self, key: str) -> Tolerance:
-        """Returns the tolerance of a question's result or gradient: the file's own, else that of its coarsest declared
-        type."""
         name, _, form = key.partition(FORM)
         if form.startswith(("whole", "true")):
             return Tolerance(0.0)

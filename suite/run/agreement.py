@@ -31,7 +31,6 @@ class ReportedResults:
     results: dict[str, Digest]
 
     def missing(self, pass_: str) -> str:
-        """Returns a phrase for a result that the process should have reported and didn't; empty if it reported all."""
         if pass_ != "forward" and len(self.losses) != LOSSES:
             return f"it reported {len(self.losses)} losses of its first {LOSSES} steps"
         return "" if self.results else "it reported nothing of its last timed result"
@@ -53,9 +52,6 @@ class Agreement:
         gated = digests(row) or row["relative_error"] is not None
         if gated and not reported.missing(row["pass"]):
             self.proofs[row["case_id"]] = reported
-
-    def is_proven(self, case_id: str) -> bool:
-        return case_id in self.proofs
 
     def judge(self, row: Row) -> None:
         """Makes a timed row `wrong` if it lacks a result that it must report, or if its results differ from those of
@@ -146,7 +142,6 @@ class Agreement:
         return ends
 
     def tied(self, row: Row, sides: list[list[Row]]) -> str:
-        """Returns how a row differs from another side, if no side has a majority; else nothing."""
         if len(sides) < 2 or votes(sides[0]) > votes(sides[1]):
             return ""
         other = next(side for side in sides if row not in side)[0]

@@ -156,7 +156,7 @@ def sweep(cores: tuple[int, ...], locks: Locks, bf16: bool) -> dict[str, Any]:
 def job(python: Path, module: str, cores: tuple[int, ...], *options: str) -> dict[str, Any]:
     """Returns the JSON that a measuring program prints, run with the workers' variables. Raises UserError if it
     fails."""
-    variables = worker_environment(os.environ)[0] | thread_environ(len(cores))
+    variables = worker_environment(os.environ) | thread_environ(len(cores))
     command = [str(python), "-m", module, *options, "--cores", *map(str, cores)]
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     if done.returncode != 0:

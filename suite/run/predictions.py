@@ -62,7 +62,7 @@ class Compiler:
     @cached_property
     def engine(self) -> Local:
         environment = venv.ensure(ENVIRONMENT, ENVIRONMENT)
-        return Local(environment.python, environment.lock_sha256)
+        return Local(environment.python, environment.lock.sha256)
 
     @property
     def at_once(self) -> int:
@@ -157,7 +157,7 @@ def judged(answer: CompileAnswer, end: Exit, device: Device, stderr_tail: str) -
     ended = answer.compiled is not None
     account = Account(phase=PHASE, exception=answer.exception, ended=ended)
     judgement = outcome.judge(end, account, device.target, stderr_tail)
-    columns = {field.name: getattr(judgement, field.name) for field in dataclasses.fields(judgement)}
+    columns = dataclasses.asdict(judgement)
     columns |= {"outcome": str(judgement.outcome), "compile_seconds": answer.seconds or None}
     if answer.compiled and device.target == "cuda":
         columns |= by_size(answer.compiled, device)

@@ -74,7 +74,7 @@ class Reading:
     def read(self, module: str, folder: Path, answer: str, versions: Versions) -> str:
         """Returns the text of the file `answer`, which the program `module` writes about the folder of a process with
         these versions. Raises UserError as `run_reader` does: what the first reader says."""
-        first: UserError | None = None
+        refusals = []
         for name in self.names:
             try:
                 engine, hint = self.engine(name), self.hint(versions)
@@ -82,9 +82,8 @@ class Reading:
                     module, folder, answer, engine=engine, protocol=self.protocol, cpus=self.cpus, hint=hint
                 )
             except UserError as refused:
-                first = first or refused
-        assert first is not None
-        raise first
+                refusals.append(refused)
+        raise refusals[0]
 
     def hint(self, versions: Versions) -> str:
         """Returns which XLA made what can't be read, and which Python would read it; empty if this machine lacks no

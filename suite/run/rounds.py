@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from suite.case import OUT_OF_MEMORY, Attempt, Purpose
 from suite.launch.attempt import limits_of, spare_bytes
 from suite.launch.insist import insist
-from suite.protocol import ALONE, FULL, MORE, REST, Protocol
+from suite.protocol import ALONE, FULL, MORE, REST
 from suite.run.member import Member
 from suite.run.runner import Runner
 from suite.sets.rows import Row
@@ -103,7 +103,8 @@ class Rounds:
         seed = f"{first.set_id}/{first.block}/{first.retry}/{first.case.comparison_id}/{self.number}"
         draw = random.Random(hashlib.sha256(seed.encode()).digest())
         company, taking = len(self.members), [*self.members]
-        for _ in range(rounds_max(self.runner.plan.protocol)):
+        protocol = self.runner.plan.protocol
+        for _ in range(protocol.rounds_min + int(protocol.seconds_max / protocol.batch_seconds)):
             self.number += 1
             for member in draw.sample(taking, len(taking)):
                 if member.is_over or not member.turn(self.number):
@@ -165,7 +166,3 @@ def fresh_baseline(runner: Runner, attempts: Sequence[Attempt]) -> list[Attempt]
     known = [runner.replicates.get((attempt.block, attempt.case.case_id), 0) for attempt in ours]
     replicate = 1 + max([*known, *(attempt.replicate for attempt in attempts)])
     return [replace(attempt, replicate=replicate) for attempt in ours]
-
-
-def rounds_max(protocol: Protocol) -> int:
-    return protocol.rounds_min + int(protocol.seconds_max / protocol.batch_seconds)

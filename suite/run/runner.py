@@ -43,14 +43,12 @@ REPEATING = (*OUT_OF_MEMORY, Outcome.TIMEOUT, Outcome.WRONG)
 
 @dataclass(frozen=True, slots=True)
 class PreparedProcess:
-    """An attempt whose process can be launched. `blank` is its row before anything is known."""
+    """An attempt whose process can be launched. `blank` is its row before anything but its start is known."""
 
     attempt: Attempt
     engine: Engine
     request: ProcessRequest
-    cache: Path
     blank: Row
-    started_at: datetime.datetime
 
 
 @dataclass
@@ -197,8 +195,7 @@ class Runner:
         case, row = attempt.case, self.blank(attempt)
         engine = self.engines(row["environment"])
         self.warm_up(row["environment"], engine)
-        cache = self.cache_directory(attempt)
-        unproven = attempt.block == 1 or not self.agreement.is_proven(case.case_id)
+        unproven = attempt.block == 1 or case.case_id not in self.agreement.proofs
         request = prepare(
             attempt,
             folder=self.store.log_folder(attempt),
@@ -206,43 +203,40 @@ class Runner:
             cpus=self.cores[: case.threads],
             gate=attempt.purpose is Purpose.TIMED and unproven,
             workload_folder=self.workloads[case.workload].folder,
-            stack_file=STACKS[case.stack].file,
             data_files=self.workloads[case.workload].data_files(case.dims),
-            cache_directory=cache,
-            environment=row["environment"],
+            cache_directory=self.cache_directory(attempt),
             flags=self.flags.get(row["environment"], {}),
             limits=limits,
             company=company,
         )
-        return PreparedProcess(attempt, engine, request, cache, row, datetime.datetime.now(datetime.UTC))
+        return PreparedProcess(attempt, engine, request, row | {"started_at": datetime.datetime.now(datetime.UTC)})
 
     def clear(self, process: PreparedProcess) -> None:
         """Deletes a process's caches, except those of a prime: its warm case starts with them."""
         sudden.ends(self.store.folder, process.attempt)
         if process.attempt.purpose is not Purpose.PRIME:
-            shutil.rmtree(process.cache, ignore_errors=True)
+            shutil.rmtree(process.request.cache_directory, ignore_errors=True)
 
     def row(self, process: PreparedProcess, end: Exit) -> Row:
         """Returns the row of a process that has ended: columns that the worker reported fill the blank row, but replace
         nothing that is in it."""
         attempt, row = process.attempt, process.blank
-        known = {name for name, value in row.items() if value not in (None, [])} - {"started_at"}
-        measured = columns(attempt, process.request, process.engine, end, process.started_at)
+        known = {name for name, value in row.items() if value not in (None, [])}
+        measured = columns(attempt, process.request, process.engine, end)
         row |= {name: value for name, value in measured.items() if name in NAMES and name not in known}
         followed = STACKS[attempt.case.stack].on_shapes and self.plan.protocol.abstract
         if attempt.purpose is Purpose.IR and row["outcome"] == Outcome.OK and not followed:
             row |= self.reading.programs(process.request.folder / files.FOLDER, row["versions"] or {})
             if row["outcome"] == Outcome.OK:
                 self.store.keep_programs(attempt, process.request.folder / files.FOLDER)
-            seconds = (datetime.datetime.now(datetime.UTC) - process.started_at).total_seconds()
+            seconds = (datetime.datetime.now(datetime.UTC) - row["started_at"]).total_seconds()
             whole = {"name": "capture", "unit": "s", "kind": str(Purpose.IR), "values": [seconds]}
             row["metrics"] = [*row["metrics"], whole]
         if attempt.purpose is Purpose.PROFILE and row["outcome"] == Outcome.OK and row["profile"] is None:
             row |= self.reading.profile(process.request.folder / files.PROFILE, row["versions"] or {})
         for name in JSON_COLUMNS:
             row[name] = None if row[name] is None else canonical_json(row[name])
-        if attempt.purpose is Purpose.TIMED:
-            self.agreement.judge(row)
+        self.agreement.judge(row)
         if self.unpinned:
             row["flags"] = [*row["flags"], str(Flag.UNPINNED)]
         if (broken := self.too_fast(row)) is not None:

@@ -24,7 +24,6 @@ class Events:
         self.file = path.open("a", encoding="utf-8")
         self.seq = 0
         self.written = 0
-        self.last_phase = "start"
 
     def write(self, event: str, **data: Any) -> None:
         """Appends one line. Raises RuntimeError past the size cap, so that a runaway worker can't fill the disk."""
@@ -40,7 +39,6 @@ class Events:
 
     def phase(self, phase: str) -> None:
         """Writes that a phase begins, before it does, so that a kill is attributed to the right phase."""
-        self.last_phase = phase
         self.write("phase", phase=phase)
 
     def facts(self, **columns: Any) -> None:

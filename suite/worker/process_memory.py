@@ -14,6 +14,7 @@ from typing import Any
 
 from suite.machine import facts
 from suite.machine.devices import driver_bytes
+from suite.machine.processes import descendants
 from suite.stacks.base import Adapter
 from suite.worker.events import Events
 
@@ -23,25 +24,8 @@ SPARE_BYTES = 3 << 29  # of the machine's memory that `has_room` leaves to other
 
 
 def status_bytes(pid: int | str, field: str) -> int | None:
-    """Returns a field of /proc/<pid>/status in bytes; None where there is no such process or field."""
-    try:
-        text = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return None
-    line = re.search(rf"^{field}:\s+(\d+) kB", text, re.MULTILINE)
+    line = re.search(rf"^{field}:\s+(\d+) kB", facts.read(f"/proc/{pid}/status") or "", re.MULTILINE)
     return 1024 * int(line[1]) if line else None
-
-
-def children(pid: int) -> list[int]:
-    descendants: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            direct = [int(child) for child in task.read_text().split()]
-        except OSError:
-            continue  # the thread has just ended
-        for child in direct:
-            descendants += [child, *children(child)]
-    return descendants
 
 
 def peak_bytes() -> int | None:
@@ -59,7 +43,7 @@ def tree_bytes(field: str) -> int | None:
     here = status_bytes("self", field)
     if here is None:
         return None
-    return here + sum(status_bytes(child, field) or 0 for child in children(os.getpid()))
+    return here + sum(status_bytes(child, field) or 0 for child in descendants(os.getpid()))
 
 
 def needed_bytes() -> int:

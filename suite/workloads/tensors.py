@@ -244,11 +244,16 @@ def nbytes(tensors: Mapping[str, Tensor]) -> int:
     return sum(tensor.nbytes for tensor in tensors.values())
 
 
+def random_words(key: str) -> np.random.Philox:
+    """Returns a generator of 64-bit words that depend on nothing but a text. Bit-exact on every machine."""
+    digest = hashlib.sha256(key.encode()).digest()[:16]
+    return np.random.Philox(key=np.frombuffer(digest, dtype="<u8"))
+
+
 def generate(tensor: Tensor, name: str, seed: int) -> NDArray[Any]:
     """Returns the values of one tensor in C order, in its shape and the type that `stored_as` says. Bit-exact on every
     machine."""
-    key = hashlib.sha256(f"{seed}/{name}".encode()).digest()[:16]
-    values = tensor.values(np.random.Philox(key=np.frombuffer(key, dtype="<u8"))).reshape(tensor.shape)
+    values = tensor.values(random_words(f"{seed}/{name}")).reshape(tensor.shape)
     if tensor.dtype == "bfloat16":
         values = rounded_to_bfloat16(values.astype(np.float32))
     return np.asarray(values.astype(stored_as(tensor.dtype), copy=False), order="C")

@@ -33,7 +33,6 @@ def attempt_columns(folder: Path, code: str, **changes: Any) -> dict[str, Any]:
         gate=True,
         workload_folder=folder,
         cache_directory=folder / "cache",
-        environment="numpy",
     )
     return run_attempt(ATTEMPT, request, Local(python))
 
@@ -140,7 +139,6 @@ def test_an_interpreter_that_is_not_there(tmp_path: Path) -> None:
         gate=True,
         workload_folder=tmp_path,
         cache_directory=tmp_path,
-        environment="numpy",
     )
     columns = run_attempt(ATTEMPT, request, Local(tmp_path / "gone"))
     assert (columns["outcome"], columns["exit_code"]) == ("error", 127)

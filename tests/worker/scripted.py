@@ -20,7 +20,6 @@ class Recorder(Events):
 
     def __init__(self) -> None:
         self.events: list[dict[str, Any]] = []
-        self.last_phase = "start"
 
     def write(self, event: str, **data: Any) -> None:
         self.events.append({"event": event, **data})

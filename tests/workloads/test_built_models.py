@@ -43,5 +43,5 @@ def test_a_framework_builds_the_parameters_that_the_specs_name(dialect: str) -> 
 @pytest.mark.parametrize("pass_", ["forward", "train"])
 @pytest.mark.parametrize("name", MODELS)
 def test_the_analytic_flops_are_those_of_the_lowered_step(name: str, pass_: str) -> None:
-    words = run("jax", "-m", "suite.reference.flops", str(MODELS[name].folder), "full", pass_)
+    words = run("jax", "-m", "tools.flops", str(MODELS[name].folder), "full", pass_)
     assert abs(float(words.rsplit(" ", 1)[1]) - 1.0) < 0.01, words

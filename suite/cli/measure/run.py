@@ -20,7 +20,7 @@ from suite.cluster.schedule import forget, hand_out
 from suite.environments import say
 from suite.errors import COMMAND, UserError
 from suite.launch.container import sweep
-from suite.launch.engine import worker_environment
+from suite.launch.engine import skewing
 from suite.machine import devices, facts, noise
 from suite.plan.layout import runnable
 from suite.plan.memory import too_tight
@@ -180,7 +180,7 @@ def measured(
     shown.note(prepared.engine.why)
     for case in sweep(prepared.engine.client) if prepared.engine.client else ():
         shown.note(f"Removed the container that a killed run had left: {case}")
-    dropped = worker_environment(os.environ)[1]
+    dropped = skewing(os.environ)
     if dropped:
         shown.note(f"The measured processes don't get these variables: {', '.join(sorted(dropped))}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that it ends the run as cleanly as Ctrl-C

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
-from suite.machine.cgroups import homes
+from suite.machine.cgroups import homes, number, read
 
 PREFIX = "stack-wars-"
 REMOVE_SECONDS = 1.0  # a cgroup stays busy for some milliseconds after its last process was reaped
@@ -43,24 +43,25 @@ class MemoryCgroup:
         _write(f"{self.folder}/cgroup.procs", str(pid))
 
     def oom_kills(self) -> int:
-        """Returns how many processes of this cgroup the kernel has killed for memory so far."""
-        return _counter(f"{self.folder}/{'memory.events' if self.version == 2 else 'memory.oom_control'}")
+        return (
+            number(f"{self.folder}/{'memory.events' if self.version == 2 else 'memory.oom_control'}", "oom_kill") or 0
+        )
 
     def peak_bytes(self) -> int | None:
         """Returns the largest memory use so far, page cache included; None for version 2 before kernel 5.19."""
         name = "memory.peak" if self.version == 2 else "memory.max_usage_in_bytes"
-        text = _read(f"{self.folder}/{name}").strip()
+        text = read(f"{self.folder}/{name}").strip()
         return int(text) if text.isdigit() else None
 
     def anonymous_bytes(self) -> int:
         """Returns the bytes of memory in use now, without page cache."""
-        return _counter(f"{self.folder}/memory.stat", "anon" if self.version == 2 else "total_rss")
+        return number(f"{self.folder}/memory.stat", "anon" if self.version == 2 else "total_rss") or 0
 
     def refaults(self) -> int:
         """Returns how many pages of files the kernel has evicted for lack of memory and then read again; 0 if it
         doesn't count them."""
         names = ("workingset_refault_file", "workingset_refault")  # kernels before 5.9 have the second
-        return next((pages for name in names if (pages := _counter(f"{self.folder}/memory.stat", name))), 0)
+        return next((pages for name in names if (pages := number(f"{self.folder}/memory.stat", name))), 0)
 
     def remove(self) -> None:
         """Removes the cgroup. If it stays busy, the `create` of a later run removes it."""
@@ -71,7 +72,7 @@ class MemoryCgroup:
 
 def create(memory_bytes: int) -> MemoryCgroup | None:
     """Makes a cgroup with this limit; None where this process isn't allowed to."""
-    for parent, version in parents(_read("/proc/self/cgroup"), _read("/proc/self/mountinfo")):
+    for parent, version in parents(read("/proc/self/cgroup"), read("/proc/self/mountinfo")):
         group = MemoryCgroup(f"{parent}/{PREFIX}{os.getpid()}", version)
         try:
             _sweep(parent)
@@ -96,13 +97,13 @@ class ContainerCgroup(MemoryCgroup):
 
 def container_cgroup() -> MemoryCgroup | None:
     """Returns the container's cgroup; None where it can't be seen from inside."""
-    home = next(homes(_read("/proc/self/cgroup"), _read("/proc/self/mountinfo")), None)
+    home = next(homes(read("/proc/self/cgroup"), read("/proc/self/mountinfo")), None)
     return ContainerCgroup(home[0], home[2]) if home else None
 
 
 def machine_oom_kills() -> int:
     """Returns the out-of-memory kills on the whole machine since boot: the evidence where there is no cgroup."""
-    return _counter("/proc/vmstat")
+    return number("/proc/vmstat", "oom_kill") or 0
 
 
 def parents(cgroup_text: str, mountinfo_text: str) -> Iterator[tuple[str, int]]:
@@ -121,13 +122,13 @@ def _parents_v2(folder: str, mount_point: str) -> Iterator[str]:
     """Yields the folders in which a cgroup of version 2 may be made. That version allows processes in leaves only, so
     the cgroup of this process can have limited children only if it is the root. Else the new cgroup is made beside that
     of this process, unless the worker would thereby escape a limit on this process."""
-    if "memory" in _read(f"{folder}/cgroup.subtree_control").split() or _write_if_there(
+    if "memory" in read(f"{folder}/cgroup.subtree_control").split() or _write_if_there(
         f"{folder}/cgroup.subtree_control", "+memory"
     ):
         yield folder
-    unlimited = all(_read(f"{folder}/{name}").split()[:1] in ([], ["max"]) for name in ("memory.max", "cpu.max"))
+    unlimited = all(read(f"{folder}/{name}").split()[:1] in ([], ["max"]) for name in ("memory.max", "cpu.max"))
     parent = os.path.dirname(folder)
-    if unlimited and folder != mount_point and "memory" in _read(f"{parent}/cgroup.subtree_control").split():
+    if unlimited and folder != mount_point and "memory" in read(f"{parent}/cgroup.subtree_control").split():
         yield parent
 
 
@@ -136,27 +137,10 @@ def _sweep(parent: str) -> None:
     for name in os.listdir(parent):
         pid = name.removeprefix(PREFIX)
         if name != pid and pid.isdigit() and not os.path.exists(f"/proc/{pid}"):
-            for leftover in _read(f"{parent}/{name}/cgroup.procs").split():
+            for leftover in read(f"{parent}/{name}/cgroup.procs").split():
                 with suppress(OSError):  # it has just ended by itself
                     os.kill(int(leftover), signal.SIGKILL)
             _remove(f"{parent}/{name}")
-
-
-def _counter(path: str, wanted: str = "oom_kill") -> int:
-    for line in _read(path).splitlines():
-        name, _, value = line.partition(" ")
-        if name == wanted:
-            return int(value)
-    return 0
-
-
-def _read(path: str) -> str:
-    """Returns the text of a kernel file; empty where it can't be read."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
-    except OSError:
-        return ""
 
 
 def _write(path: str, text: str) -> None:
@@ -177,10 +161,6 @@ def _write_if_there(path: str, text: str) -> bool:
 
 
 def _remove(folder: str) -> bool:
-    try:
+    with suppress(OSError):
         os.rmdir(folder)
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
-    return True
+    return not os.path.exists(folder)

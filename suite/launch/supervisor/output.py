@@ -7,7 +7,6 @@ The beginning and the end of the output are kept: causes stand at the beginning,
 from __future__ import annotations
 
 import os
-from collections import deque
 
 from suite.guard import plain_files
 
@@ -24,8 +23,7 @@ class CappedLog:
         self.descriptor = descriptor
         self._file = plain_files.created(path)
         self._head_left = HEAD_BYTES
-        self._tail: deque[bytes] = deque()
-        self._tail_bytes = 0
+        self._tail = bytearray()
         self._left_out_bytes = 0
 
     def pump(self) -> bool:
@@ -41,12 +39,9 @@ class CappedLog:
         """Takes what is left in the pipe and completes the file."""
         while self.pump():
             pass
-        tail = b"".join(self._tail)
-        excess = max(0, len(tail) - TAIL_BYTES)
-        left_out = self._left_out_bytes + excess
-        if left_out:
-            self._write(f"\n[… {left_out} bytes of output left out here …]\n".encode())
-        self._write(tail[excess:])
+        if self._left_out_bytes:
+            self._write(f"\n[… {self._left_out_bytes} bytes of output left out here …]\n".encode())
+        self._write(bytes(self._tail))
         os.close(self._file)
         os.close(self.descriptor)
 
@@ -55,13 +50,10 @@ class CappedLog:
         if head:
             self._head_left -= len(head)
             self._write(head)
-        if rest:
-            self._tail.append(rest)
-            self._tail_bytes += len(rest)
-        while self._tail and self._tail_bytes - len(self._tail[0]) >= TAIL_BYTES:
-            oldest = len(self._tail.popleft())
-            self._tail_bytes -= oldest
-            self._left_out_bytes += oldest
+        self._tail += rest
+        excess = max(0, len(self._tail) - TAIL_BYTES)
+        self._left_out_bytes += excess
+        del self._tail[:excess]
 
     def _write(self, data: bytes) -> None:
         try:

@@ -37,11 +37,9 @@ class Relay:
 
     @property
     def holds(self) -> bool:
-        """Whether the worker waits for an order."""
         return self._held_since is not None
 
     def held_seconds(self) -> float:
-        """Returns how many seconds the worker has held so far, all waits added up."""
         return self._held_seconds + (time.monotonic() - self._held_since if self._held_since is not None else 0.0)
 
     def pass_order(self) -> bool:

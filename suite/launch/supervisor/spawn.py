@@ -29,7 +29,6 @@ class Worker:
     def __init__(
         self, command: list[str], environment: dict[str, str], directory: str, inherited: tuple[int, ...] = ()
     ) -> None:
-        """Forks the process, which keeps the descriptors `inherited`."""
         self.stdout, out = os.pipe()
         self.stderr, err = os.pipe()
         go, self._go = os.pipe()
@@ -42,7 +41,6 @@ class Worker:
             os.close(descriptor)
 
     def go(self) -> None:
-        """Lets the process run its command."""
         with contextlib.suppress(BrokenPipeError):  # it has ended already, and its status says how
             os.write(self._go, b"!")
         os.close(self._go)

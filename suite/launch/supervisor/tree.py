@@ -11,6 +11,8 @@ import signal
 import time
 from collections.abc import Callable
 
+from suite.machine import processes
+
 KILL_SECONDS = 10.0  # a process that outlives SIGKILL by this much hangs in the kernel
 PAUSE_SECONDS = (0.002, 0.05)  # the first and the longest pause between two rounds of killing
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -58,15 +60,7 @@ class Tree:
 
 
 def descendants(root: int) -> list[int]:
-    """Returns the process ids of all descendants of `root`."""
-    listing = _children if HAS_CHILDREN_FILES else _children_by_scan()
-    pids: list[int] = []
-    waiting = [root]
-    while waiting:
-        below = [pid for pid in listing(waiting.pop()) if pid not in pids]
-        pids += below
-        waiting += below
-    return pids
+    return processes.descendants(root, processes.children if HAS_CHILDREN_FILES else _children_by_scan())
 
 
 def resident_bytes(pids: list[int]) -> int:
@@ -80,32 +74,14 @@ def proportional_bytes(pids: list[int]) -> int:
     return sum(_proportional(pid) for pid in pids)
 
 
-def _children(pid: int) -> list[int]:
-    pids: list[int] = []
-    try:
-        threads = os.listdir(f"/proc/{pid}/task")  # a child belongs to the thread that forked it
-    except OSError:
-        return pids  # the process has just ended
-    for thread in threads:
-        try:
-            with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
-                pids += map(int, file.read().split())
-        except OSError:
-            continue  # the thread has just ended
-    return pids
-
-
 def _children_by_scan() -> Callable[[int], list[int]]:
-    """Returns a function like `_children` for kernels without `children` files, from one scan of /proc."""
+    """Returns a function like `processes.children` for kernels without `children` files, from one scan of /proc."""
     table: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
-                    parent = int(file.read().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
-            table.setdefault(parent, []).append(int(name))
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            table.setdefault(int(processes.stat(name)[1]), []).append(int(name))
+        except OSError:
+            continue
     return lambda pid: table.get(pid, [])
 
 

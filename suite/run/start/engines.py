@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from docker import DockerClient
@@ -130,30 +131,22 @@ def lacks(client: DockerClient, target: str) -> str | None:
     return "Docker has no NVIDIA runtime here; install the NVIDIA Container Toolkit, or use --engine=local"
 
 
-def provider(
-    choice: Choice, names: Iterable[str], locks: Locks, set_id: str, python: str | None
-) -> Callable[[str], Engine]:
+def provider(choice: Choice, locks: Locks, set_id: str, python: str | None) -> Callable[[str], Engine]:
     """Returns a function that gives the engine of each environment. A local environment is made when it is first
     needed; images exist already."""
-    ready: dict[str, Engine] = {}
-    if choice.client is not None:
-        for name in set(names):
-            lock = locks.of(name)
-            image = images.find(choice.client, lock)
-            if image is not None:  # an environment without a lock has no image, and its cases are unsupported
-                ready[name] = Container(choice.client, image, lock.sha256, locks.target, set_id)
 
+    @cache
     def engine(name: str) -> Engine:
-        if name not in ready:
-            if choice.client is not None:  # a local process never runs beside containers
+        lock = locks.of(name)
+        if choice.client is not None:  # a local process never runs beside containers
+            image = images.find(choice.client, lock)
+            if image is None:
                 raise UserError(
                     f"There is no image of environment {name} for {locks.target}. `{COMMAND} build` makes it."
                 )
-            if python is not None:
-                ready[name] = Local(Path(python))
-            else:
-                environment = venv.made(locks.of(name))
-                ready[name] = Local(environment.python, environment.lock_sha256)
-        return ready[name]
+            return Container(choice.client, image, lock.sha256, locks.target, set_id)
+        if python is not None:
+            return Local(Path(python))
+        return Local(venv.made(lock).python, lock.sha256)
 
     return engine

@@ -81,7 +81,6 @@ def borrowed(store: ResultSet) -> tuple[Locks, list[str]]:
 
 
 def wanting(file: PlanFile, workloads: Mapping[str, Workload]) -> list[str]:
-    """Returns a phrase for each thing, other than locks, that a plan needs and this machine lacks."""
     cases = [planned.case for planned in file.plan.cases]
     cores, most = len(facts.usable_cores()), max((case.threads for case in cases), default=0)
     names = sorted({case.workload for case in cases} - workloads.keys())
@@ -94,7 +93,6 @@ def wanting(file: PlanFile, workloads: Mapping[str, Workload]) -> list[str]:
 
 
 def misfit(case: Case, workloads: Mapping[str, Workload]) -> str | None:
-    """Returns what this version lacks to run a plan's case; None if nothing, or if the case's workload isn't here."""
     if case.stack not in STACKS:
         return f"the stack {case.stack} (code of the set's own? Read it in inputs/stacks, then --stack-path)"
     if case.workload not in workloads:

@@ -144,7 +144,7 @@ def runner(store: ResultSet, run: Run) -> Runner:
         run.plan,
         store,
         run.workloads,
-        engines.provider(run.engine, names, run.locks, run.plan.set_id, run.python),
+        engines.provider(run.engine, run.locks, run.plan.set_id, run.python),
         file.machine_id,
         list(file.cores),
         run.engine.name,

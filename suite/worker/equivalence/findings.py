@@ -40,7 +40,6 @@ class GateFindings:
 
     @property
     def reason(self) -> str:
-        """Returns the reason for the row: the first reasons, and how many more there are."""
         more = len(self.reasons) - REASONS_MAX
         return "; ".join(self.reasons[:REASONS_MAX]) + (f"; and {more} more" if more > 0 else "")
 
@@ -92,11 +91,10 @@ class GateFindings:
         if not finite.any():
             self.refuse(f"{what}: the reference isn't finite, all of its {finite.size:,} values are NaN or infinite")
 
-    def relative(self, what: str, actual: Any, expected: Any, tolerance: float | None = None) -> None:
-        """Requires ||actual - expected|| <= tolerance ||expected||; the default is the tolerance of outputs."""
+    def relative(self, what: str, actual: Any, expected: Any) -> None:
+        """Requires ||actual - expected|| <= tolerance of outputs ||expected||."""
         if self.same_shape(what, actual, expected):
-            allowed = self.tolerances.plain if tolerance is None else tolerance
-            self.judge(what, difference(actual, expected, what), Tolerance(allowed))
+            self.judge(what, difference(actual, expected, what), Tolerance(self.tolerances.plain))
 
     def absolute(self, what: str, actual: Any, expected: Any, tolerance: float) -> None:
         """Requires |actual - expected| <= tolerance of every element; NaN fails."""
@@ -109,26 +107,23 @@ class GateFindings:
 
     def same_names(self, what: str, actual: Tensors, expected: Iterable[str]) -> bool:
         """Requires exactly the expected names of tensors. Returns whether they are there."""
-        if set(actual) == set(expected):
-            return True
-        self.refuse(f"{what}: has {sorted(actual)}, the reference has {sorted(expected)}")
-        return False
+        have, wanted = sorted(actual), sorted(expected)
+        return self.require(have == wanted, f"{what}: has {have}, the reference has {wanted}")
 
     def same_kind(self, what: str, actual: Array, expected: Array) -> bool:
         """Requires the expected kind of numbers: whole, truth values, real or complex. Returns whether it is right."""
-        kinds = [kind_of(value) for value in (actual, expected)]
-        if kinds[0] == kinds[1]:
-            return True
-        self.refuse(f"{what} has {kinds[0]} values, the reference has {kinds[1]} ones")
-        return False
+        kind, wanted = kind_of(actual), kind_of(expected)
+        return self.require(kind == wanted, f"{what} has {kind} values, the reference has {wanted} ones")
 
     def same_shape(self, what: str, actual: Array, expected: Array) -> bool:
         """Requires the expected shape, since broadcasting would compare other elements. Returns whether it is right."""
-        shapes = np.shape(actual), np.shape(expected)
-        if shapes[0] == shapes[1]:
-            return True
-        self.refuse(f"{what} has shape {shapes[0]}, the reference has {shapes[1]}")
-        return False
+        shape, wanted = np.shape(actual), np.shape(expected)
+        return self.require(shape == wanted, f"{what} has shape {shape}, the reference has {wanted}")
+
+    def require(self, is_so: bool, reason: str) -> bool:
+        if not is_so:
+            self.refuse(reason)
+        return is_so
 
     def refuse(self, reason: str) -> None:
         """Adds a reason whose error isn't a finite number."""
@@ -137,12 +132,10 @@ class GateFindings:
 
 
 def kind_of(value: Any) -> str:
-    """Returns the kind of an array's numbers in a word."""
     return KINDS.get(np.asarray(value).dtype.kind, "other")
 
 
 def worst_place(actual: Any, expected: Any) -> str:
-    """Returns the index at which two tensors of one shape differ most, and both values there."""
     a, r = equal_where_odd(np.asarray(actual), np.asarray(expected))
     apart = np.abs(a - r)
     place = int(np.argmax(np.where(np.isnan(apart), np.inf, apart)))

@@ -9,8 +9,6 @@ Optimizers work element by element, so of large tensors a random sample of the e
 
 from __future__ import annotations
 
-import hashlib
-import math
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +20,9 @@ from suite import protocol
 from suite.reference.digests import Array, difference
 from suite.reference.optimizers import OPTIMIZERS, Tensors
 from suite.stacks.base import Adapter
+from suite.worker.equivalence.decay import LackingDecay
 from suite.worker.equivalence.findings import GateFindings
+from suite.workloads.tensors import random_words
 
 ROUNDINGS = 4 * 2.0**-24  # the part of a float32 value that rounding in one step may change
 SAMPLES = 1 << 12  # elements of a large tensor
@@ -57,73 +57,43 @@ class LateStep:
         exact = OPTIMIZERS[optimizer](start, self.moments[0], self.steps)
         exact.step(self.gradients)
         largest = protocol.ZERO_GRADIENT * max(self.largest.values(), default=0.0)
-        decayed, untouched = Decay("parameters"), Decay("elements without a gradient")
+        decay = protocol.LEARNING_RATE * protocol.WEIGHT_DECAY
+        decayed, untouched = LackingDecay(decay), LackingDecay(decay)
         for name, gradient in self.gradients.items():
             has_gradient = np.abs(gradient) >= largest
             before, after = (tensors[name] for tensors in self.parameters)
-            untouched.add(before, after, exact.parameters[name], gradient == 0.0)
+            apart, without = after - exact.parameters[name], gradient == 0.0
+            untouched.add(before[without], apart[without])
             if self.largest[name] >= largest:
-                decayed.add(before, after, exact.parameters[name], has_gradient)
+                decayed.add(before[has_gradient], apart[has_gradient])
             if self.largest[name] < largest or not has_gradient.any():
                 continue
-            wanted = {f"{kind}/{name}": beta for kind, beta in exact.betas.items()}
-            for key, beta in wanted.items():
-                decayed_moments, new = beta * self.moments[0][key][has_gradient], self.moments[1][key][has_gradient]
-                self.hold(
-                    findings, f"{key[0]} of {name} in {what}", decayed_moments, new, exact.moments[key][has_gradient]
-                )
-            self.hold(
-                findings,
-                f"{name} in {what}",
-                before[has_gradient],
-                after[has_gradient],
-                exact.parameters[name][has_gradient],
-            )
+            for kind, beta in exact.betas.items():
+                key = f"{kind}/{name}"
+                old, new, wanted = beta * self.moments[0][key], self.moments[1][key], exact.moments[key]
+                self.hold(findings, f"{kind} of {name} in {what}", old, new, wanted, has_gradient)
+            self.hold(findings, f"{name} in {what}", before, after, exact.parameters[name], has_gradient)
         for key, values in self.moments[1].items():
             if is_bfloat16(values):
                 findings.refuse(f"{key[0]} of {key[2:]} in {what} is kept in bfloat16")
         if optimizer == "adamw" and limits.precision == "f32":
-            decayed.judge(findings, what)
-            untouched.judge(findings, what)
+            for which, lacking in (("parameters", decayed), ("elements without a gradient", untouched)):
+                if lacking.lost is not None:
+                    findings.refuse(
+                        f"{which} in {what} shrank by {lacking.lost:.1g} of themselves less than they should have "
+                        f"(weight decay takes {decay:.0e})"
+                    )
 
     @staticmethod
-    def hold(findings: GateFindings, what: str, before: Array, after: Array, wanted: Array) -> None:
-        """Compares what was added to `before` with what should have been added, apart from float32's rounding."""
+    def hold(
+        findings: GateFindings, what: str, before: Array, after: Array, wanted: Array, where: NDArray[np.bool_]
+    ) -> None:
+        """Compares what was added to some elements of `before` with what should have been added, apart from float32's
+        rounding."""
+        before, after, wanted = before[where], after[where], wanted[where]
         rounding = ROUNDINGS * float(np.linalg.norm(wanted))
         error = difference(after - before, wanted - before, what, rounding)
         findings.judge(what, error, findings.tolerances.late, counts=False)
-
-
-@dataclass(slots=True)
-class Decay:
-    """The weight decay that a step lacks, as a fraction of each weight. Weight decay is too small to show in a
-    tensor's whole movement, but it points along the weights; other differences point in no particular direction."""
-
-    what: str
-    along: float = 0.0  # <difference, weights>
-    apart: float = 0.0  # squares of the difference
-    squares: float = 0.0  # of the weights
-    figures: int = 0
-
-    def add(self, before: Array, after: Array, wanted: Array, where: NDArray[np.bool_]) -> None:
-        """Adds some elements of a parameter."""
-        difference, start = (after - wanted)[where], before[where]
-        self.along += float(difference @ start)
-        self.apart += float(difference @ difference)
-        self.squares += float(start @ start)
-        self.figures += start.size
-
-    def judge(self, findings: GateFindings, step: str) -> None:
-        """Requires that the elements shrank as they should have, up to 0.3 of the decay and six standard deviations."""
-        if not self.squares:
-            return
-        decay = protocol.LEARNING_RATE * protocol.WEIGHT_DECAY
-        allowed = 0.3 * decay + 6.0 * math.sqrt(self.apart / self.figures / self.squares)
-        if not abs(self.along) / self.squares <= allowed:
-            findings.refuse(
-                f"{self.what} in {step} shrank by {self.along / self.squares:.1g} of themselves less than they should "
-                f"have (weight decay takes {decay:.0e})"
-            )
 
 
 def take(adapter: Adapter, state: Any, batch: Any, steps: int) -> LateStep:
@@ -162,7 +132,6 @@ def sample(name: str, value: Array) -> NDArray[np.float64]:
     """Returns a small tensor, or the elements of a large one at places that depend on its name, flat in float64."""
     if value.size <= SAMPLES:
         return np.array(value, np.float64).reshape(-1)
-    key = hashlib.sha256(f"places/{name}".encode()).digest()[:16]
-    words = np.random.Philox(key=np.frombuffer(key, dtype="<u8")).random_raw(SAMPLES)
+    words = random_words(f"places/{name}").random_raw(SAMPLES)
     places = np.unravel_index((np.asarray(words) % np.uint64(value.size)).astype(np.int64), value.shape)
     return np.array(value[places], np.float64)

@@ -47,7 +47,6 @@ def must_change(data: Data, timed: TimedEvidence) -> bool:
 
 
 def stepped(adapter: Adapter, state: Any, batch: Any, calls: int) -> Any:
-    """Takes steps that don't change the state. Returns the last result."""
     for _ in range(calls):
         state, outputs = adapter.step(state, batch)
         adapter.wait(state, outputs)
@@ -55,7 +54,6 @@ def stepped(adapter: Adapter, state: Any, batch: Any, calls: int) -> Any:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two results are equal to the bit."""
     leaves = [[np.asarray(leaf) for _, leaf in trees.leaves(tree)] for tree in (one, other)]
     if len(leaves[0]) != len(leaves[1]):
         return False

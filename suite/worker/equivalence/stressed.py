@@ -37,7 +37,6 @@ def check(adapter: Adapter, data: Data, expected: ReferenceAnswer | None, findin
 
 
 def compare(adapter: Adapter, data: Data, expected: ReferenceAnswer | None, findings: GateFindings) -> None:
-    """Places stressed weights and compares their results with the reference."""
     wanted = None if expected is None else expected.stressed
     stressed = Data(adapter.case, adapter.workload, data.seed, under_stress=True)
     state, batch = stressed.place(adapter)

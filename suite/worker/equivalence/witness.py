@@ -6,7 +6,6 @@ the same state, or the replay proves nothing about them.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +16,7 @@ from suite.reference.digests import Array, digest
 from suite.reference.expected import WHOLE_MAX
 from suite.stacks.base import Adapter
 from suite.worker import process_memory
+from suite.worker.equivalence.decay import LackingDecay
 from suite.worker.equivalence.findings import GateFindings
 
 # The part of a parameter that weight decay takes in three steps.
@@ -33,12 +33,7 @@ class Witness:
     batch: Any
     seen: dict[str, Array] = field(default_factory=dict)
     peak_bytes: int = 0  # of the steps before the reading
-    # Sums over all parameters, for the decay: <timed - replayed, start>, the squares of the start and of the
-    # difference, and the number of figures that these come from.
-    along: float = 0.0
-    squares: float = 0.0
-    apart: float = 0.0
-    figures: int = 0
+    decay: LackingDecay = field(default_factory=lambda: LackingDecay(DECAY))  # of all parameters together
 
     def look(self, state: Any) -> None:
         """Reads the timed state. The peak of memory is reset afterwards, so that it doesn't include this reading."""
@@ -61,26 +56,18 @@ class Witness:
         if noise is not None and noise.size == start.size:
             timed, replayed, start = (vector[~noise.reshape(-1)] for vector in (timed, replayed, start))
         difference, scale = timed - replayed, float(np.linalg.norm(start))
-        self.along += float(difference @ start)
-        self.squares += scale**2
-        self.apart += float(difference @ difference)
-        self.figures += start.size
+        self.decay.add(start, difference)
         distance = float(np.maximum(np.linalg.norm(difference) - ROUNDINGS * scale, 0.0))
         error = distance / (float(np.linalg.norm(replayed - start)) or 1.0)
         if not error <= limit:
             findings.refuse(f"{what}: relative error {error:.2g} over the tolerance {limit:.0e} against their replay")
 
     def close(self, findings: GateFindings) -> None:
-        """Requires that the timed steps shrank all tensors together by as much as the replay did. Other differences
-        point in no particular direction, such as those of AdamW where rounding has turned a gradient's sign."""
-        if not self.squares:
-            return
-        scale = math.sqrt(self.squares)
-        allowed = 0.3 * DECAY + 6.0 * math.sqrt(self.apart / self.figures) / scale
-        if not abs(self.along) / self.squares <= allowed:
+        """Requires that the timed steps shrank all tensors together by as much as the replay did."""
+        if self.decay.lost is not None:
             findings.refuse(
-                f"parameters after {protocol.GATE_STEPS} timed steps: they shrank by "
-                f"{self.along / self.squares:.1g} of themselves less than in the replay"
+                f"parameters after {protocol.GATE_STEPS} timed steps: they shrank by {self.decay.lost:.1g} of "
+                "themselves less than in the replay"
             )
 
 

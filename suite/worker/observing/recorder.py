@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import Any
 
 from suite.stacks.base import Adapter
 from suite.worker.events import Events
+from suite.worker.timing.measure import quiet_collector, settle
 
 WORDS_MAX = 200  # characters of a framework's own words
 COUNTED = dict.fromkeys(("traces", "compiles", "graph_breaks", "fallback_ops"), "count")  # units by figure
@@ -38,23 +38,20 @@ class Recorder:
         self.answers: list[dict[str, Any]] = []
         # A framework has a million objects: collecting garbage among them before each action would take longer than
         # all actions.
-        gc.collect()
-        gc.freeze()
+        settle()
 
     def watch(self, action: Callable[[], Any]) -> WatchedAction:
         """Runs an action until its result is computed. Whatever the framework raises is an answer."""
         before = self.stack.counters()
-        gc.collect()
-        gc.disable()
         value, error, words = None, "", ""
-        start = perf_counter()
-        try:
-            value = action()
-            self.stack.wait(None, value)
-        except Exception as raised:  # any exception is the probe's answer
-            error, words = type(raised).__name__, first_line(raised)
-        seconds = perf_counter() - start
-        gc.enable()
+        with quiet_collector():
+            start = perf_counter()
+            try:
+                value = action()
+                self.stack.wait(None, value)
+            except Exception as raised:  # any exception is the probe's answer
+                error, words = type(raised).__name__, first_line(raised)
+            seconds = perf_counter() - start
         after = self.stack.counters()
         counted = {name: minus(after[name], before[name]) for name in COUNTED}
         return WatchedAction(value, seconds, counted, error, words)
@@ -63,13 +60,11 @@ class Recorder:
         """Returns the seconds that each of `times` calls of an action takes until its result is computed. An exception
         is the probe's own fault and is raised, because the action has been run before."""
         taken = []
-        gc.collect()
-        gc.disable()
-        for _ in range(times):
-            start = perf_counter()
-            self.stack.wait(None, action())
-            taken.append(perf_counter() - start)
-        gc.enable()
+        with quiet_collector():
+            for _ in range(times):
+                start = perf_counter()
+                self.stack.wait(None, action())
+                taken.append(perf_counter() - start)
         return taken
 
     def record(

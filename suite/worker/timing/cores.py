@@ -12,10 +12,10 @@ import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from time import perf_counter
 
-from suite.worker.process_memory import children
+from suite.machine import facts
+from suite.machine.processes import descendants, stat
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 # The kernel counts idle time in ticks of 10 ms a core; in a shorter stretch, the rounding would look like work.
@@ -56,7 +56,6 @@ class Cores:
 
     @contextmanager
     def watch(self) -> Iterator[Stretch]:
-        """Yields a stretch, whose figures are filled in at the end of the `with` block."""
         stretch, start = Stretch(), self.read()
         yield stretch
         end = self.read()
@@ -73,16 +72,12 @@ class Cores:
         """Returns the counters now. `own` includes the time of this process's children, ended and living."""
         here, ended = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
         processor = here.ru_utime + here.ru_stime + ended.ru_utime + ended.ru_stime
-        processor += sum(map(processor_seconds, children(os.getpid())))
+        processor += sum(map(processor_seconds, descendants(os.getpid())))
         return CoreCounters(perf_counter(), self.idle_seconds(), processor, here.ru_stime, here.ru_minflt)
 
     def idle_seconds(self) -> float | None:
         """Returns the idle seconds of this process's cores since boot, added up; None where the kernel hides them."""
-        try:
-            text = Path("/proc/stat").read_text(encoding="ascii")
-        except OSError:
-            return None
-        cores = re.findall(r"^cpu(\d+) \d+ \d+ \d+ (\d+) (\d+)", text, re.MULTILINE)
+        cores = re.findall(r"^cpu(\d+) \d+ \d+ \d+ (\d+) (\d+)", facts.read("/proc/stat") or "", re.MULTILINE)
         ticks = [int(idle) + int(waiting) for number, idle, waiting in cores if int(number) in self.cpus]
         return sum(ticks) / TICKS_PER_SECOND if len(ticks) == len(self.cpus) else None
 
@@ -90,7 +85,7 @@ class Cores:
 def processor_seconds(pid: int) -> float:
     """Returns the processor time of a living process so far; 0 for one that has just ended."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        fields = stat(pid)
     except OSError:
         return 0.0
     return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND

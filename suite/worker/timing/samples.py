@@ -56,7 +56,6 @@ class SyncedSamples:
         return [self.seconds[place] for place in self.places(protocol)]
 
     def close(self, protocol: Protocol, events: Events) -> float:
-        """Writes the columns and flags derived from the samples. Returns the median call in seconds."""
         clean = [self.seconds[place] for place in self.clean]
         most = 2 * len(clean) >= protocol.samples_max  # very fast calls, which stop by their number
         if self.replaced_seconds and not protocol.at_once and not most and not (clean and enough(clean, protocol)):

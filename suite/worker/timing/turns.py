@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from time import perf_counter, process_time, sleep
 from typing import Any
 
+from suite.machine.processes import descendants
 from suite.protocol import ALONE, REST, TURNS_VARIABLE
 from suite.worker import process_memory
 from suite.worker.timing.cores import processor_seconds
@@ -66,7 +67,6 @@ class Turns:
         self.restless += 1
 
     def read_order(self) -> str:
-        """Returns one line from the orchestrator. Raises EOFError if the orchestrator has closed its end."""
         while b"\n" not in self.rest:
             data = os.read(self.orders, LINE_BYTES_MAX)
             if not data:
@@ -84,4 +84,4 @@ class Turns:
 
 
 def own_seconds() -> float:
-    return process_time() + sum(map(processor_seconds, process_memory.children(os.getpid())))
+    return process_time() + sum(map(processor_seconds, descendants(os.getpid())))

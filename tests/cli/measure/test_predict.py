@@ -42,7 +42,7 @@ from tests.run.test_predictions import ENDED, STEP, captured
 from tests.typed import parsed
 
 MODULE = "module { func.func @main() { return } }"
-MADE = venv.Environment(Path("/python"), Lock("predict", "predict", Path("lock")), "0" * 64)
+MADE = venv.Environment(Path("/python"), Lock("predict", "predict", Path("lock")))
 
 
 def test_a_device_is_of_its_target_and_the_default_is_the_target_s_first() -> None:

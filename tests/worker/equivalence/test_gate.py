@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import types
 import weakref
@@ -422,9 +421,8 @@ def test_the_query_s_bias_is_not_forgiven() -> None:
 
 def findings(tolerance: float) -> GateFindings:
     """Of outputs held to a tolerance."""
-    one = GateFindings(Tolerances(types.SimpleNamespace(), "f32"))
-    one.relative = functools.partial(one.relative, tolerance=tolerance)  # type: ignore[method-assign]
-    return one
+    tolerances: Any = types.SimpleNamespace(plain=tolerance)
+    return GateFindings(tolerances)
 
 
 def test_a_row_tells_the_first_reasons_and_how_many_more() -> None:

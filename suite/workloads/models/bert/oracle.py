@@ -1,4 +1,4 @@
-"""Hugging Face's BertForMaskedLM, which computes the golden files of `bert` (suite/reference/make.py)."""
+"""Hugging Face's BertForMaskedLM, which computes the golden files of `bert` (tools/oracle.py)."""
 
 from __future__ import annotations
 

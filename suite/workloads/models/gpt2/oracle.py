@@ -1,4 +1,4 @@
-"""Hugging Face's GPT2LMHeadModel, which computes the golden files of `gpt2` (suite/reference/make.py). Its Conv1D keeps
+"""Hugging Face's GPT2LMHeadModel, which computes the golden files of `gpt2` (tools/oracle.py). Its Conv1D keeps
 weights as (inputs, outputs), as we do."""
 
 from __future__ import annotations

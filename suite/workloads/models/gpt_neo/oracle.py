@@ -1,4 +1,4 @@
-"""Hugging Face's GPTNeoForCausalLM, which computes the golden files of `gpt_neo` (suite/reference/make.py)."""
+"""Hugging Face's GPTNeoForCausalLM, which computes the golden files of `gpt_neo` (tools/oracle.py)."""
 
 from __future__ import annotations
 

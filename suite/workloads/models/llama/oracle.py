@@ -1,4 +1,4 @@
-"""Hugging Face's LlamaForCausalLM, which computes the golden files of `llama` (suite/reference/make.py)."""
+"""Hugging Face's LlamaForCausalLM, which computes the golden files of `llama` (tools/oracle.py)."""
 
 from __future__ import annotations
 

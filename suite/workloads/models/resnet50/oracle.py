@@ -1,5 +1,5 @@
 """Hugging Face's ResNetForImageClassification, which computes the golden files of `resnet50`
-(suite/reference/make.py)."""
+(tools/oracle.py)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hugging Face's ViTForImageClassification, which computes the golden files of `vit` (suite/reference/make.py)."""
+"""Hugging Face's ViTForImageClassification, which computes the golden files of `vit` (tools/oracle.py)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes a golden file, with the Python of the environment `oracle`: `python -m suite.reference.make WORKLOAD_FOLDER
+"""Makes a golden file, with the Python of the environment `oracle`: `python -m tools.oracle WORKLOAD_FOLDER
 SIZE FILE`.
 
 The oracle, another implementation of the same architecture, gets the same canonical weights. In float64 it computes
@@ -79,7 +79,7 @@ class Oracle:
         target = batch.pop("target")
         return F.cross_entropy(self.logits(self.model, **batch).flatten(0, -2), target.flatten())
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
+    def tensor(self, name: str) -> NDArray[Any]:
         """Returns a parameter or buffer as it is now, in canonical layout."""
         return self.canonical(name, self.model_tensors[name])
 
@@ -133,7 +133,7 @@ def make(workload: catalog.Workload, size: str) -> ReferenceAnswer:
         optimizer.step()
     expected.losses = steps.losses
     expected.noise = steps.noise() if workload.spec.OPTIMIZER == "adamw" else {}
-    expected.add_movement(oracle.start(), oracle, whole)
+    expected.add_movement(oracle.start(), oracle.tensor, whole)
     expected.stressed = under_stress(oracle, whole)
     return expected
 
@@ -150,7 +150,7 @@ def under_stress(oracle: Oracle, whole: bool) -> dict[str, Any]:
     with torch.no_grad():
         answers["loss"] = np.asarray(oracle.loss())
     for name, before in generate_all(buffers_of(oracle.spec, oracle.dims), "parameter", SEED):
-        answers[f"buffer/{name}"] = oracle[name] - before
+        answers[f"buffer/{name}"] = oracle.tensor(name) - before
     return answers if whole else {name: digest(value, f"stressed/{name}") for name, value in answers.items()}
 
 

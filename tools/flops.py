@@ -1,6 +1,6 @@
 """Counts the FLOPs of a step in its StableHLO program, to check the count that the workload's spec gives.
 
-Run it with the Python of the `jax` environment: `python -m suite.reference.flops WORKLOAD_FOLDER SIZE PASS`.
+Run it with the Python of the `jax` environment: `python -m tools.flops WORKLOAD_FOLDER SIZE PASS`.
 
 It counts every dot and convolution of the `jax_jit` step. The step is lowered on shapes alone: nothing is allocated or
 compiled. A step with a loop is refused, because the program doesn't say how often the loop runs. XLA's own cost
