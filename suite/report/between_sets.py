@@ -5,7 +5,7 @@ suite/results/between_sets.py and within_set.py compute the numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
@@ -25,13 +25,18 @@ from suite.results.within_set import FieldComparison
 from suite.stats import Estimate
 
 CASES: dict[str, Any] = {
-    **dict.fromkeys(("question", "stack", "first_outcome", "second_outcome"), pl.String),
+    **dict.fromkeys(("first", "second", "question", "stack", "first_outcome", "second_outcome"), pl.String),
     **dict.fromkeys(("first_seconds", "second_seconds"), pl.Float64),
     "verdict": pl.String,
     **dict.fromkeys(("speedup", "speedup_low", "speedup_high"), pl.Float64),
     "reason": pl.String,
 }
-SHOWN = {name: name.replace("first", "before").replace("second_", "after_") for name in CASES}  # by suite/answers
+SHOWN = {
+    "first_outcome": "before_outcome",
+    "second_outcome": "after_outcome",
+    "first_seconds": "before_seconds",
+    "second_seconds": "after_seconds",
+}  # names of suite/answers
 NO_CASES = Part("", (), ())
 BEHAVIOUR_HEADS = ("probe", "aspect", "stack", "before", "after")
 UNJUDGED = "unjudged"  # kind of a ratio without a verdict, since the machines or settings of the two sets differ
@@ -40,111 +45,122 @@ ALONE_SHOWN = 10  # so many of the cases that only one set has are listed; the o
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One comparison on the page: a further set with the first (`pair`), or the values of a field within one set
-    (`within_set`). Both have a title, the answer, further sentences and a plot for each question."""
+    """One comparison: a further set with the first (`pair`), or the values of a field within one set. Both have a title
+    and an answer, further sentences, a line for each of the `cases`, and `data` for JSON."""
 
     anchor: str
     title: str
     answer: str
-    sentences: tuple[str, ...]
-    plots: tuple[Plot, ...]
-    within_set: Part | None = None
+    sentences: Sequence[str]
+    cases: pl.DataFrame
+    data: dict[str, Any]
+    tie: float
     pair: SetPair | None = None
 
     @property
     def map(self) -> Map | None:
-        """The map of two sets."""
         return change_map(self.anchor, self.pair) if self.pair else None
-
-    @property
-    def table(self) -> Part | None:
-        """The cases that both sets have; None without a timed one. Outcomes are in it unless all are ok."""
-        if self.pair is None or not self.pair.changes:
-            return None
-        found = cases(self.pair)
-        if {*found["first_outcome"], *found["second_outcome"]} == {"ok"}:
-            found = found.drop("first_outcome", "second_outcome")
-        return part("", found.rename({name: SHOWN[name] for name in found.columns}))
 
     @property
     def moved_cases(self) -> tuple[CaseChange, ...]:
         """The cases that became faster or slower or ended with another outcome, the greatest change first."""
         return moved_cases(self.pair) if self.pair else ()
 
+    @property
+    def table(self) -> Part | None:
+        """The cases for people; None without a timed one. Outcomes of two sets are in it unless all are ok."""
+        if self.cases.is_empty():
+            return None
+        if self.pair is None:
+            return part("", self.cases.drop("by"))
+        outcomes = ("first_outcome", "second_outcome")
+        is_calm = all((self.cases[name] == "ok").all() for name in outcomes)
+        shown = self.cases.drop("first", "second", *(outcomes if is_calm else ()))
+        return part("", shown.rename(SHOWN, strict=False))
 
-def cases(pair: SetPair) -> pl.DataFrame:
-    """Returns a line for each case that both sets have; a speedup is its time in the first over that in the second."""
-    return pl.DataFrame(
-        [
-            {
-                "question": change.name,
-                "stack": change.stack,
-                **dict(zip(("first_outcome", "second_outcome"), change.outcomes, strict=True)),
-                **dict(zip(("first_seconds", "second_seconds"), change.seconds, strict=True)),
-                "verdict": change.verdict,
-                **(ends("speedup", change.ratio) if change.ratio else {}),
-                "reason": change.why or change.note,
-            }
-            for change in pair.changes
-        ],
-        schema=CASES,
-    )
+    @property
+    def plots(self) -> list[Plot]:
+        """A plot for each question, all on one axis; a case without a ratio isn't drawn."""
+        several = "value" in self.cases.columns and self.cases["value"].n_unique() > 1
+        drawn: dict[str, list[tuple[str, Estimate, str]]] = {}
+        for line in self.cases.drop_nulls("speedup").iter_rows(named=True):
+            name = f"{line['stack']}, {line['value']}" if several else line["stack"]
+            ratio = Estimate(line["speedup"], line["speedup_low"], line["speedup_high"])
+            drawn.setdefault(line["question"], []).append((name, ratio, line["verdict"] or UNJUDGED))
+        axis = ratio_axis((ratio for lines in drawn.values() for _, ratio, _ in lines), self.tie)
+        return [
+            forest(f"{self.anchor}-q{number}", question, lines, self.tie, axis)
+            for number, (question, lines) in enumerate(sorted(drawn.items()), 1)
+        ]
 
 
 def compared_sets(pairs: Sequence[SetPair], threshold: float, tie: float) -> list[Compared]:
-    """Returns the comparison of each further set with the first."""
-    return [
-        Compared(
-            anchor=f"set-{number}",
-            title=f"{pair.second} against {pair.first}",
-            answer=answer(pair, threshold),
-            sentences=tuple(sentences(pair)),
-            plots=plots(
-                f"set-{number}",
-                ((change.name, change.stack, change.ratio, change.verdict) for change in pair.changes),
-                tie,
-            ),
-            pair=pair,
-        )
-        for number, pair in enumerate(pairs, 1)
-    ]
+    made = []
+    for number, pair in enumerate(pairs, 1):
+        found = cases(pair)
+        title, data = f"{pair.second} against {pair.first}", pair_json(pair, found, threshold)
+        said = answer(pair, threshold)
+        made.append(Compared(f"set-{number}", title, said, [*sentences(pair)], found, data, tie, pair))
+    return made
 
 
-def compared_field(comparison: FieldComparison, base: str, tie: float) -> Compared:
+def compared_field(comparison: FieldComparison, base: str, set_id: str, tie: float) -> Compared:
     """Returns the comparison of a field's other values with its value `base`, within one set."""
-    lines, title = comparison.over(base), TITLES[comparison.field]
-    entries = (
-        (
-            line.question,
-            f"{line.stack}, {line.speedup.stack}" if len(comparison.values) > 2 else line.stack,
-            line.speedup.ratio,
-            line.speedup.verdict,
-        )
-        for line in lines
-    )
-    anchor = f"w-{comparison.field}"
-    return Compared(
-        anchor=anchor,
-        title=title,
-        answer=EXPLAINED[comparison.field],
-        sentences=(),
-        plots=plots(anchor, entries, tie),
-        within_set=part(title, settings(comparison, base).drop("by")),
-    )
+    field, found = comparison.field, settings(comparison, base)
+    data = {"version": VERSION, "set": set_id, "by": field, "cases": found.to_dicts()}
+    return Compared(f"w-{field}", TITLES[field], EXPLAINED[field], (), found, data, tie)
 
 
-def plots(anchor: str, entries: Iterable[tuple[str, str, Estimate | None, str | None]], tie: float) -> tuple[Plot, ...]:
-    """Returns a plot for each question, all on one axis, from (question, stack, ratio, verdict); a case without a ratio
-    isn't drawn."""
-    drawn: dict[str, list[tuple[str, Estimate, str]]] = {}
-    for question, stack, ratio, verdict in entries:
-        if ratio:
-            drawn.setdefault(question, []).append((stack, ratio, verdict or UNJUDGED))
-    axis = ratio_axis((ratio for lines in drawn.values() for _, ratio, _ in lines), tie)
-    return tuple(
-        forest(f"{anchor}-q{number}", question, lines, tie, axis)
-        for number, (question, lines) in enumerate(sorted(drawn.items()), 1)
-    )
+def exported(compared: Sequence[Compared]) -> Export:
+    tables = [
+        told(each.table or NO_CASES, each.title, [each.answer], [*each.sentences, *alone_lines(each.pair)])
+        for each in compared
+    ]
+    tables += [
+        Table(f"{each.title}: behaviour", BEHAVIOUR_HEADS, [[*astuple(moved)] for moved in each.pair.observed.moved])
+        for each in compared
+        if each.pair and each.pair.observed.moved
+    ]
+    found = pl.concat(each.cases for each in compared)
+    return Export(tables, found.columns, found.rows(), [each.data for each in compared])
+
+
+def cases(pair: SetPair) -> pl.DataFrame:
+    """Returns a line for each case that both sets have; a speedup is its time in the first over that in the second."""
+    lines = [
+        {
+            "first": pair.first,
+            "second": pair.second,
+            "question": change.name,
+            "stack": change.stack,
+            **dict(zip(("first_outcome", "second_outcome"), change.outcomes, strict=True)),
+            **dict(zip(("first_seconds", "second_seconds"), change.seconds, strict=True)),
+            **(ends("speedup", change.ratio) if change.ratio else {}),
+            "verdict": change.verdict,
+            "reason": change.why or change.note,
+        }
+        for change in pair.changes
+    ]
+    return pl.DataFrame(lines, schema=CASES)
+
+
+def pair_json(pair: SetPair, found: pl.DataFrame, threshold: float) -> dict[str, Any]:
+    """Returns the comparison of two sets for JSON, in seconds; a ratio above 1 says that the second set is faster."""
+    worse = pair.regressions(threshold) if not pair.unlike else ()
+    return {
+        "version": VERSION,
+        "first": pair.first,
+        "second": pair.second,
+        "unlike": list(pair.unlike),
+        "versions": list(pair.versions),
+        "drift": pair.drift,
+        "shift": pair.shift,
+        "alone": list(pair.alone),
+        "threshold": threshold,
+        "observed": {"common": pair.observed.common, "moved": [asdict(moved) for moved in pair.observed.moved]},
+        "regressions": [f"{change.name} {change.stack}" for change in worse],
+        "cases": found.drop("first", "second").to_dicts(),
+    }
 
 
 def answer(pair: SetPair, threshold: float) -> str:
@@ -156,7 +172,6 @@ def answer(pair: SetPair, threshold: float) -> str:
 
 
 def times_answer(pair: SetPair, threshold: float) -> str:
-    """Returns a sentence on how many timed cases changed."""
     if pair.unlike:
         return f"The sets differ in {', '.join(pair.unlike)}: nothing is called faster."
     worse = len(pair.regressions(threshold))
@@ -167,7 +182,7 @@ def times_answer(pair: SetPair, threshold: float) -> str:
     )
 
 
-def sentences(pair: SetPair) -> Iterable[str]:
+def sentences(pair: SetPair) -> Iterator[str]:
     """Yields what a reader must know of the two runs."""
     if pair.versions:
         yield f"Versions that differ, first and second set: {', '.join(pair.versions)}."
@@ -183,32 +198,9 @@ def sentences(pair: SetPair) -> Iterable[str]:
         )
 
 
-def export_sets(pairs: Sequence[SetPair], threshold: float, tie: float) -> Export:
-    """Returns the comparison of each further set with the first, for every format."""
-    compared = compared_sets(pairs, threshold, tie)
-    tables = [
-        told(each.table or NO_CASES, each.title, [each.answer], [*each.sentences, *alone_lines(pair.alone)])
-        for each, pair in zip(compared, pairs, strict=True)
-    ]
-    tables += [
-        Table(f"{each.title}: behaviour", BEHAVIOUR_HEADS, [[*astuple(moved)] for moved in pair.observed.moved])
-        for each, pair in zip(compared, pairs, strict=True)
-        if pair.observed.moved
-    ]
-    lines = [[pair.first, pair.second, *line] for pair in pairs for line in cases(pair).rows()]
-    return Export(tables, ("first", "second", *CASES), lines, [pair_json(pair, threshold) for pair in pairs])
-
-
-def export_field(comparison: FieldComparison, base: str, set_id: str, tie: float) -> Export:
-    """Returns the comparison of a field's values within one set, for every format."""
-    compared, found = compared_field(comparison, base, tie), settings(comparison, base)
-    table = told(compared.within_set or NO_CASES, before=[compared.answer])
-    data = {"version": VERSION, "set": set_id, "by": comparison.field, "cases": found.to_dicts()}
-    return Export([table], found.columns, [*found.iter_rows()], [data])
-
-
-def alone_lines(alone: Sequence[str]) -> list[str]:
+def alone_lines(pair: SetPair | None) -> list[str]:
     """Returns the first of the cases that only one set has, and the number of the others."""
+    alone = pair.alone if pair else ()
     others = len(alone) - ALONE_SHOWN
     return [*alone[:ALONE_SHOWN], *([f"{others} more cases are in one set alone."] if others > 0 else [])]
 
@@ -218,22 +210,3 @@ def change_word(change: CaseChange) -> str:
     dash."""
     lacks_time = None in change.seconds
     return change.verdict or (" → ".join(change.outcomes) if lacks_time else units.UNKNOWN)
-
-
-def pair_json(pair: SetPair, threshold: float) -> dict[str, Any]:
-    """Returns the comparison of two sets for JSON, in seconds; a ratio above 1 says that the second set is faster."""
-    worse = pair.regressions(threshold) if not pair.unlike else ()
-    return {
-        "version": VERSION,
-        "first": pair.first,
-        "second": pair.second,
-        "unlike": list(pair.unlike),
-        "versions": list(pair.versions),
-        "drift": pair.drift,
-        "shift": pair.shift,
-        "alone": list(pair.alone),
-        "threshold": threshold,
-        "observed": {"common": pair.observed.common, "moved": [asdict(moved) for moved in pair.observed.moved]},
-        "regressions": [f"{change.name} {change.stack}" for change in worse],
-        "cases": cases(pair).to_dicts(),
-    }

@@ -36,7 +36,6 @@ class Table:
 
 
 def told(part: Part, heading: str = "", before: Sequence[str] = (), after: Sequence[str] = ()) -> Table:
-    """Returns a part of an answer as a table in text."""
     title = ": ".join(filter(None, (heading, part.title)))
     numbers = titles(head for head in part.heads if head.is_number)
     return Table(title, titles(part.heads), [*rows_of(part)], numbers, before, after)
@@ -52,7 +51,6 @@ class Export:
     data: Any
 
     def written(self, form: str) -> str:
-        """Returns the text of `md`, `csv` or `json`."""
         if form == "json":
             return json.dumps(known(self.data), ensure_ascii=False, allow_nan=False) + "\n"
         return spreadsheet(self.heads, self.lines) if form == "csv" else "\n".join(map(markdown, self.tables))
@@ -113,12 +111,10 @@ def folded_code(name: str, text: str) -> str:
 
 
 def row(cells: Iterable[str]) -> str:
-    """Returns one line of a table in Markdown."""
     return f"| {' | '.join(cells)} |"
 
 
 def bullets(sentences: Iterable[str]) -> str:
-    """Returns sentences as a list in Markdown."""
     return "".join(f"- {escaped(sentence)}\n" for sentence in sentences)
 
 

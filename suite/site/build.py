@@ -12,7 +12,7 @@ from pathlib import Path
 from suite.errors import UserError
 from suite.guard.printable import printable
 from suite.report.formats.render import FILE_NAME, page_of, write
-from suite.report.page import report_of
+from suite.report.page import report
 from suite.report.tables import known
 from suite.results import load
 from suite.sets import manifest
@@ -22,7 +22,7 @@ from suite.sets.files import check_writable, sole, write_json
 from suite.sets.manifest import SET_NAME
 from suite.site import pages
 from suite.site.entry import Entry
-from suite.site.sources import Refused, SetSource
+from suite.site.sources import SetSource
 
 INDEX, MARK = "index.html", "site.json"  # MARK shows that a folder is a site, and lists its sets for programs
 SETS, HISTORY, MACHINES = "sets", "history", "machines"
@@ -30,11 +30,12 @@ SETS, HISTORY, MACHINES = "sets", "history", "machines"
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A site that was made: its folder, the sets that it shows, and those that it refused."""
+    """A site that was made: its folder, the sets that it shows, and {name: reason} of those that it refused. A set has
+    the name of its folder if it has none itself."""
 
     out: Path
-    shown: tuple[Entry, ...]
-    refused: tuple[Refused, ...]
+    shown: list[Entry]
+    refused: dict[str, str]
 
 
 def build(source: SetSource, out: Path, say: Callable[[str], None], exclude: Sequence[str] = ()) -> Site:
@@ -43,29 +44,26 @@ def build(source: SetSource, out: Path, say: Callable[[str], None], exclude: Seq
 
     Raises UserError if the source doesn't exist, or if `out` has an index page that this program didn't write.
     """
-    listed = [
-        item
-        for item in source.listed()
-        if not any(fnmatchcase(item.name or Path(item.where).name, pattern) for pattern in exclude)
-    ]
+    listed = source.listed()
     check_own(out)
+    site = Site(out, [], {})
     with sole(out):
-        shown: list[Entry] = []
-        refused: list[Refused] = []
         for item in listed:
+            name = item.name or Path(item.where).name
+            if any(fnmatchcase(name, pattern) for pattern in exclude):
+                continue
             try:
                 entry, text = read_set(source, item, out)
             except UserError as broken:
-                label = item.name or Path(item.where).name
-                refused.append(Refused(label, reason(broken, item.where, label)))
-                say(f"{label} isn't shown: {refused[-1].reason}")
+                # In one line, and without the set's path or address, because pages are public.
+                site.refused[name] = " ".join(printable(str(broken)).replace(item.where, name).split())
+                say(f"{name} isn't shown: {site.refused[name]}")
             else:
-                write(out / pages.set_page(entry), text)
-                say(pages.set_page(entry))
-                shown.append(entry)
-        site = Site(out, tuple(shown), tuple(refused))
+                write(out / pages.set_page(entry.name), text)
+                say(pages.set_page(entry.name))
+                site.shown.append(entry)
         write_pages(site)
-        return site
+    return site
 
 
 def check_own(out: Path) -> None:
@@ -79,12 +77,6 @@ def check_own(out: Path) -> None:
     check_writable(out, "--out")
 
 
-def reason(broken: UserError, where: str, label: str) -> str:
-    """Returns in one line why a set isn't shown. `label` replaces the set's path or address in it, because pages are
-    public."""
-    return " ".join(printable(str(broken)).replace(where, label).split())
-
-
 def read_set(source: SetSource, item: Listed, out: Path) -> tuple[Entry, str]:
     """Returns the entry of a set and the HTML of its page. A set that was published already is copied beside its page,
     so that the site is an archive, too. Raises UserError if the set can't be shown, or isn't what its manifest says."""
@@ -92,11 +84,10 @@ def read_set(source: SetSource, item: Listed, out: Path) -> tuple[Entry, str]:
         raise UserError(item.trouble)
     with source.verified(item) as place:
         results = load(place)
-        analysis = results.analysis()
-        report = report_of(results, analysis)
+        made = report(results)
         if source.storage:
             copy(place, out / SETS / item.name)
-        return Entry.of(item, results, analysis, report), page_of(report, f"../../{INDEX}")
+        return Entry.of(item, made), page_of(made, f"../../{INDEX}")
 
 
 def copy(place: Path, folder: Path) -> None:
@@ -122,7 +113,7 @@ def write_pages(site: Site) -> None:
     for name, text in texts.items():
         write(site.out / name, text)
     write_json(site.out / MARK, known(mark(site)))
-    current = {site.out / name for name in (*texts, *map(pages.set_page, site.shown))}
+    current = {site.out / name for name in (*texts, *(pages.set_page(entry.name) for entry in site.shown))}
     of_sets = [page for page in site.out.glob(f"{SETS}/*/{FILE_NAME}") if SET_NAME.fullmatch(page.parent.name)]
     for page in {*of_sets, *site.out.glob(f"{HISTORY}/*.html"), *site.out.glob(f"{MACHINES}/*.html")} - current:
         page.unlink()
@@ -134,6 +125,6 @@ def mark(site: Site) -> dict[str, object]:
     facts = ("name", "set_id", "created_at", "target", "preset")
     return {
         "version": 1,
-        "sets": [{fact: getattr(e, fact) for fact in facts} | {"page": pages.set_page(e)} for e in site.shown],
-        "refused": [{"name": refused.name, "reason": refused.reason} for refused in site.refused],
+        "sets": [{fact: getattr(e, fact) for fact in facts} | {"page": pages.set_page(e.name)} for e in site.shown],
+        "refused": [{"name": name, "reason": reason} for name, reason in site.refused.items()],
     }

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from suite import units
 from suite.machine.description import processor
-from suite.report.map.cells import Square
-from suite.report.map.controls import baselines_of, is_decided
-from suite.report.map.frames import Behind, behind
-from suite.report.map.metrics import STEADY
-from suite.report.map.page_map import map_row
+from suite.report.map.cells import NOTHING, Square
 from suite.report.page import Report
-from suite.report.sections.timed.headlines import Headline, headlines
 from suite.report.sections.whole_set.method import sampled
 from suite.results import Results
-from suite.results.analysis import Analysis, Comparison
-from suite.results.cases.rebased import rebased
+from suite.results.analysis import Analysis
 from suite.sets.archive.listing import Listed
 from suite.sets.rows import Row
-from suite.site.history import Point, points_in
+from suite.site.history import Point, points_in, version_words
 from suite.stats import reach
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionEntry:
-    """One question of a set. `name` is the same in every set that has the question; `answer` is the first sentence of
-    the set's answer; `squares` is {stack: its cell in a map}."""
+    """One question of a set, with what other pages say of that set. `name` is the same in every set that has the
+    question; `answer` is the first sentence of the set's answer; `squares` is {stack: its cell in a map}."""
 
     name: str
     workload: str
@@ -35,6 +30,13 @@ class QuestionEntry:
     baseline: str
     answer: str
     squares: dict[str, Square]
+    set_name: str
+    created_at: str
+    machine: str
+
+    @property
+    def stacks(self) -> tuple[str, ...]:
+        return tuple(self.squares)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +67,8 @@ class Entry:
     points: tuple[Point, ...]
 
     @classmethod
-    def of(cls, listed: Listed, results: Results, analysis: Analysis, report: Report) -> Entry:
-        facts = listed.facts
+    def of(cls, listed: Listed, report: Report) -> Entry:
+        facts, results, analysis = listed.facts, report.results, report.analysis
         return cls(
             name=listed.name,
             set_id=results.set_id,
@@ -83,21 +85,18 @@ class Entry:
             sampled=sampled(analysis.counted),
             trust=str(report.trust),
             noise=noise(analysis, results),
-            questions=questions(analysis, condensed=report.condensed),
+            questions=tuple(questions(report, listed)),
             points=tuple(points_in(listed, results.rows)),
         )
 
 
 def versions(rows: Sequence[Row]) -> dict[str, str]:
-    """Returns {stack: versions of its frameworks}, like `jax 0.10.2`. NumPy's version is shown only for a stack without
-    another framework."""
-    by_stack: dict[str, dict[str, str]] = {}
+    """Returns {stack: versions of its frameworks}, like `jax 0.10.2`."""
+    by_stack: dict[str, dict[str, Any]] = {}
     for row in rows:
-        by_stack.setdefault(row.stack_name, {}).update(
-            {name: str(version) for name, version in row.mapping("versions").items() if name != "python"}
-        )
+        by_stack.setdefault(row.stack_name, {}).update(row.mapping("versions"))
     return {
-        stack: ", ".join(f"{name} {all_[name]}" for name in sorted(all_) if name != "numpy" or len(all_) == 1)
+        stack: version_words({name: version for name, version in all_.items() if name != "python"})
         for stack, all_ in sorted(by_stack.items())
     }
 
@@ -121,30 +120,23 @@ def noise(analysis: Analysis, results: Results) -> str:
     return "; ".join(parts)
 
 
-def questions(analysis: Analysis, *, condensed: bool) -> tuple[QuestionEntry, ...]:
-    """Returns all questions of a set, as other pages of the site need them; their frames are those of the set's page,
-    which may be `condensed`."""
+def questions(report: Report, listed: Listed) -> Iterator[QuestionEntry]:
+    """Yields all questions of a set, as other pages of the site need them: with the cells of the set's own page."""
+    if report.overview is None:
+        return
+    shown = report.overview.shown
     # Rows of cases that were never run don't name a machine.
-    machines = {row["comparison_id"]: row.text("machine_id") for row in analysis.rows if row.text("machine_id")}
-    over = [rebased(analysis, baseline) for baseline in baselines_of(analysis, condensed=condensed)]
-    answers = [headlines(each) for each in over]
-    pairs = behind(over, answers) if is_decided(analysis) else [None] * len(analysis.comparisons)
-    return tuple(
-        question(comparison, answer, slower, machines.get(comparison.id, ""))
-        for comparison, answer, slower in zip(analysis.comparisons, headlines(analysis), pairs, strict=True)
-    )
-
-
-def question(comparison: Comparison, answer: Headline, pairs: Behind | None, machine_id: str) -> QuestionEntry:
-    """Returns one question with its answer, as other pages of the site need it. `pairs` are the stacks that are shown
-    to be slower than others."""
-    stacks = [cell.stack for cell in comparison.cells]
-    row = map_row(STEADY, comparison, stacks, pairs, linked=False)
-    return QuestionEntry(
-        name=comparison.head.comparison_name,
-        workload=comparison.head.text("workload"),
-        machine_id=machine_id,
-        baseline=comparison.baseline,
-        answer=f"{answer.text.rstrip('.').partition('. ')[0]}.",
-        squares=dict(zip(stacks, row.squares, strict=True)),
-    )
+    machines = {row["comparison_id"]: row.text("machine_id") for row in report.analysis.rows if row.text("machine_id")}
+    for comparison, answer, row in zip(report.analysis.comparisons, report.headlines, shown.rows, strict=True):
+        cells = zip(shown.columns, row.squares, strict=True)
+        yield QuestionEntry(
+            name=comparison.head.comparison_name,
+            workload=comparison.head.text("workload"),
+            machine_id=machines.get(comparison.id, ""),
+            baseline=comparison.baseline,
+            answer=f"{answer.text.rstrip('.').partition('. ')[0]}.",
+            squares={stack: replace(cell, href="") for stack, cell in cells if cell.kind != NOTHING.kind},
+            set_name=listed.name,
+            created_at=listed.created_at,
+            machine=processor(listed.facts.get("machine") or {}),
+        )

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from statistics import fmean, median
+from typing import Any
 
 from scipy import special  # the same Student's t as in scipy.stats, which takes half a second to import
 
@@ -33,23 +34,11 @@ DIFFERENCES_MIN = 3
 MEDIAN_FREEDOM = 0.37
 COLUMNS = frozenset(
     {
-        *CASE,
-        *SYNCED,
-        "schema_version",
-        "case_id",
-        "case_name",
-        "comparison_id",
-        "block",
-        "replicate",
-        "purpose",
-        "retry",
-        "outcome",
-        "flags",
-        "machine_id",
-        "versions",
-        "inferred_from",
+        *(*CASE, *SYNCED, "schema_version", "case_id", "case_name", "comparison_id", "block", "replicate", "purpose"),
+        *("retry", "outcome", "flags", "machine_id", "versions", "inferred_from"),
     }
 )
+Noise = tuple[float, int]  # a variance, and its degrees of freedom
 
 
 @dataclass(frozen=True)
@@ -71,6 +60,11 @@ class Point:
     logs: tuple[float, ...]
     ratio: float | None = None
 
+    @property
+    def series(self) -> tuple[str, ...]:
+        """The case and the machine: what may be joined by a line."""
+        return self.question, self.stack, self.machine_id, self.case_id
+
     @cached_property
     def mean(self) -> float:
         return fmean(self.logs)
@@ -81,12 +75,12 @@ class Point:
 
     @cached_property
     def variance(self) -> float | None:
-        """Returns the variance of `mean`, estimated from this set's processes; None if there is only one process."""
+        """The variance of `mean`, estimated from this set's processes; None if there is only one process."""
         return spread(self.logs) ** 2 / len(self.logs) if len(self.logs) > 1 else None
 
-    @property
+    @cached_property
     def interval(self) -> tuple[float, float] | None:
-        """Returns the confidence interval in seconds, by Student's t over the processes; None if there is only one."""
+        """The confidence interval in seconds, by Student's t over the processes; None if there is only one."""
         if self.variance is None:
             return None
         half = float(special.stdtrit(len(self.logs) - 1, 0.5 + Protocol().confidence / 2)) * math.sqrt(self.variance)
@@ -107,11 +101,16 @@ def history(
     `workload` and `stack` are globs; without `passes`, all passes count. `say` is called with a line for each set that
     can't be read. Raises UserError if no set has such a case.
     """
-    listed = sets_of(storage, results)
-    whole = without_copies([entry for entry in listed if not entry.trouble])
+
+    def of_set(listed: Listed) -> list[Point]:
+        asked = (row for row in rows_of(listed, storage, COLUMNS) if row["pass"] in passes or not passes)
+        named = (row for row in asked if fnmatchcase(row.text("workload"), workload))
+        return points_in(listed, (row for row in named if fnmatchcase(row.stack_name, stack)))
+
+    whole = without_copies(entry for entry in sets_of(storage, results) if not entry.trouble)
     points: list[Point] = []
     with ThreadPoolExecutor(AT_ONCE) as pool:  # most of the time a thread waits for a storage or a reading process
-        parts = [(entry, pool.submit(of_set, entry, storage, workload, stack, passes)) for entry in whole]
+        parts = [(entry, pool.submit(of_set, entry)) for entry in whole]
     for entry, part in parts:
         try:
             points += part.result()
@@ -126,10 +125,8 @@ def history(
 
 def marked(points: Iterable[Point]) -> list[Point]:
     """Returns points as series, one for each case and machine, oldest first, with the changes of each series marked."""
-    series: dict[tuple[str, ...], list[Point]] = defaultdict(list)
-    for point in sorted(points, key=lambda point: (point.created_at, point.set_name)):
-        series[point.question, point.stack, point.machine_id, point.case_id].append(point)
-    return [point for key in sorted(series) for point in changes(series[key])]
+    ordered = sorted(points, key=lambda point: (*point.series, point.created_at, point.set_name))
+    return [point for _, series in groupby(ordered, key=lambda point: point.series) for point in changes(series)]
 
 
 def without_copies(listed: Iterable[Listed]) -> list[Listed]:
@@ -139,29 +136,17 @@ def without_copies(listed: Iterable[Listed]) -> list[Listed]:
     return [*{entry.facts.get("set_id") or entry.where: entry for entry in by_ok}.values()]
 
 
-def of_set(listed: Listed, storage: Storage | None, workload: str, stack: str, passes: Collection[str]) -> list[Point]:
-    """Returns a point for each case of one set that `workload`, `stack` and `passes` select."""
-    rows = rows_of(listed, storage, COLUMNS)
-    return points_in(listed, (row for row in rows if row["pass"] in passes or not passes), workload, stack)
-
-
-def points_in(listed: Listed, rows: Iterable[Row], workload: str = "*", stack: str = "*") -> list[Point]:
-    """Returns a point for each case of one set's rows that `workload` and `stack` select; only timed rows count."""
+def points_in(listed: Listed, rows: Iterable[Row]) -> list[Point]:
+    """Returns a point for each case of one set's rows that has times; only timed rows count."""
     by_case: dict[str, list[Row]] = defaultdict(list)
     for row in judged(row for row in rows if row["purpose"] == Purpose.TIMED):
-        wanted = fnmatchcase(row.text("workload"), workload) and fnmatchcase(row.stack_name, stack)
-        if wanted:
-            by_case[row["case_id"]].append(row)
+        by_case[row["case_id"]].append(row)
     used = [used_processes(of_case) for of_case in by_case.values()]
     return [point(listed, processes) for processes in used if any(row.outcome == Outcome.OK for row in processes)]
 
 
 def point(listed: Listed, rows: Sequence[Row]) -> Point:
     row = rows[0]
-    versions = row.mapping("versions")
-    framework = versions.keys() - {"python", "numpy"}
-    # Every framework needs NumPy, so NumPy's version is shown only without a framework.
-    shown = [name for name in sorted(versions) if name != "numpy" or not framework]
     return Point(
         set_name=listed.name or str(listed.facts.get("set_id")),
         created_at=listed.created_at,
@@ -170,9 +155,15 @@ def point(listed: Listed, rows: Sequence[Row]) -> Point:
         case_id=row["case_id"],
         question=row.comparison_name,
         stack=row.stack_name,
-        versions=", ".join(f"{name} {versions[name]}" for name in shown),
+        versions=version_words(row.mapping("versions")),
         logs=tuple(math.log(seconds) for process in rows if (seconds := process.median())),
     )
+
+
+def version_words(versions: Mapping[str, Any]) -> str:
+    """Returns `jax 0.10.2, python 3.12`. Every framework needs NumPy, whose version is shown only without another."""
+    has_framework = versions.keys() - {"python", "numpy"}
+    return ", ".join(f"{name} {versions[name]}" for name in sorted(versions) if name != "numpy" or not has_framework)
 
 
 def changes(series: Iterable[Point]) -> list[Point]:
@@ -197,14 +188,6 @@ def changes(series: Iterable[Point]) -> list[Point]:
     return marked
 
 
-@dataclass(frozen=True, slots=True)
-class Noise:
-    """A variance, and its degrees of freedom."""
-
-    variance: float
-    freedom: int
-
-
 def between(points: Sequence[Point]) -> Noise | None:
     """Returns the variance between the sets of a series; None for fewer than four sets. It is estimated from the median
     difference between consecutive sets, because a few changes hardly affect a median."""
@@ -213,7 +196,7 @@ def between(points: Sequence[Point]) -> Noise | None:
     if len(differences) < DIFFERENCES_MIN:
         return None
     freedom = max(2, math.floor(MEDIAN_FREEDOM * len(differences)))
-    return Noise((NORMAL_CONSISTENT * median(differences)) ** 2 / 2, freedom)
+    return (NORMAL_CONSISTENT * median(differences)) ** 2 / 2, freedom
 
 
 def reach(since: Sequence[Point], following: Point, noise: Noise | None, significance: float) -> float:
@@ -224,7 +207,6 @@ def reach(since: Sequence[Point], following: Point, noise: Noise | None, signifi
         return math.inf
     several = [point for point in (*since, following) if point.variance is not None]
     variance = fmean([point.variance or 0.0 for point in several] or [0.0])
-    within = Noise(variance, sum(len(point.logs) - 1 for point in several))
-    greater = max(noise, within, key=lambda noise: noise.variance)
-    quantile = float(special.stdtrit(greater.freedom, 1 - significance / 2))
-    return quantile * math.sqrt(greater.variance * (1 + 1 / len(since)))
+    within = variance, sum(len(point.logs) - 1 for point in several)
+    greatest, freedom = max(noise, within, key=lambda noise: noise[0])
+    return float(special.stdtrit(freedom, 1 - significance / 2)) * math.sqrt(greatest * (1 + 1 / len(since)))

@@ -20,14 +20,6 @@ PROBLEMS_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """A set that isn't shown, and why. `name` is the name of its folder if the set itself has none."""
-
-    name: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class SetSource:
     """Where the sets of a site come from: `storage` if it is given, else the folder `results`."""
 

@@ -11,7 +11,7 @@ from suite.answers.figures.bars import Bars
 from suite.cli.terminal.output import print_tables
 from suite.protocol import Protocol
 from suite.report.formats.render import render
-from suite.report.page import report_of
+from suite.report.page import Report
 from suite.results import Results
 from suite.sets.rows import Row
 from suite.sets.schema import to_table
@@ -98,7 +98,7 @@ def test_a_search_that_ended_otherwise_says_so() -> None:
 def printed(asked_rows: list[Row], capsys: pytest.CaptureFixture[str], vary: str = "") -> list[str]:
     file = plan_file(vary=vary, protocol=Protocol(search_tolerance=0.02), baseline=asked_rows[0].stack_name)
     made = Results(Path("set"), file, asked_rows, [], {})
-    sections = report_of(made, made.analysis()).sections
+    sections = Report(made, made.analysis()).sections
     print_tables([table for each in sections if each.name in ("memory", "frontier") for table in each.console()])
     return capsys.readouterr().out.splitlines()
 

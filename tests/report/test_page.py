@@ -91,7 +91,7 @@ def test_a_page_of_very_many_cases_says_what_it_leaves_out_and_has_the_same_map(
     for one, other in zip(squares(small), squares(page), strict=True):
         assert one[0] == other[0] and (one[1] or "").startswith(other[1] or "")
     [data] = small.bodies["data"]
-    assert {metric: list(maps) for metric, maps in json.loads(data)["maps"].items()} == {"steady": ["torch_eager"]}
+    assert {name: list(by["maps"]) for name, by in json.loads(data)["metrics"].items()} == {"steady": ["torch_eager"]}
 
 
 def test_nothing_is_loaded_from_anywhere(page: Page, html_file: Path) -> None:

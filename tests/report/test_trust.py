@@ -12,9 +12,8 @@ from suite import results
 from suite.answers.noise import exceeded, noise_floors, readings, share_beside
 from suite.report.formats.export import export
 from suite.report.formats.render import render
-from suite.report.notices import Notice, Trust, notices
+from suite.report.notices import QUIET, Account, Notice, Trust, notices
 from suite.report.page import report
-from suite.report.trust import QUIET, Account
 from suite.sets.result_set import ResultSet
 from tests.report import synthetic
 from tests.report.parts import found as found_

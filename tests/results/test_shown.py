@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from suite import results
@@ -15,14 +16,15 @@ from suite.errors import UserError
 from suite.plan.search.capacity import memory_of
 from suite.protocol import Protocol
 from suite.report.formats.render import render
-from suite.report.map.controls import page_map
+from suite.report.map.controls import PageMap
+from suite.report.page import Report
 from suite.report.sections.timed.headlines import headlines
 from suite.results.frame import Frame
 from suite.results.shown import only
 from tests.plan.test_capacity import memory_row
 from tests.plan.test_capacity import rows as memory_rows
 from tests.plan_files import plan_file
-from tests.report.page_numbers import page_numbers
+from tests.report.parts import found
 from tests.report.test_page import Page
 from tests.results.rows import rows_of
 
@@ -87,9 +89,9 @@ def test_the_first_sentence_is_on_the_shown_questions() -> None:
     ]
     whole = results.Results(Path("a-set"), plan_file(), rows, [], {}).analysis()
     some = only(whole, (), ("*64*", "*65*"))
-    said, of_whole = (page_map(analysis, headlines(analysis)) for analysis in (some, whole))
-    assert said and "(n = 66)" not in said.sentence and "(n = 65) (4.00× numpy)" in said.sentence
-    assert of_whole and "(n = 66) (10.0× numpy)" in of_whole.sentence
+    said, of_whole = (PageMap(analysis, headlines(analysis)) for analysis in (some, whole))
+    assert "(n = 66)" not in said.sentence and "(n = 65) (4.00× numpy)" in said.sentence
+    assert "(n = 66) (10.0× numpy)" in of_whole.sentence
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.02])
@@ -119,12 +121,10 @@ def test_a_page_of_some_stacks_lies_here_and_has_no_other_number(
     assert capsys.readouterr().out == "report.html\n" and (SET / "report.html").read_bytes() == before
     text = Path("report.html").read_text(encoding="utf-8")
     assert "Left out on request: numpy, torch_xla." in text
-    some = page_numbers(text)
-    whole = page_numbers(render(SET, tmp_path / "whole.html").read_text(encoding="utf-8"))
-    of_questions = [key for key in some if key[1].startswith("table") and key[0].endswith(("full", "tiny"))]
-    rows = {key: some[key] for key in of_questions}
-    assert {key[2] for key in rows} == {"jax_jit", "torch_eager"} and len(rows) > 50
-    assert {key for key, values in rows.items() if whole.get(key) != values} == set()
+    loaded = results.load(SET)
+    some, whole = (found(Report(loaded, loaded.analysis(None, of)), "comparisons").table for of in (SHOWN, ()))
+    assert {*some["stack"]} == {"jax_jit", "torch_eager"} and some.height > 4
+    assert some.equals(whole.filter(pl.col("stack").is_in(some["stack"].unique())))
 
 
 def test_programs_are_told_who_is_hidden(capsys: pytest.CaptureFixture[str]) -> None:

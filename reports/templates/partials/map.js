@@ -1,6 +1,6 @@
 (function () {
   "use strict";
-  // The controls of the map. Every number was computed by the suite (suite/report/map/choices.py); this script shows the
+  // The controls of the map. Every number was computed by the suite (suite/report/map/controls.py); this script shows the
   // chosen ones, says who leads among the shown stacks as suite/report/map/sentence.py does, and keeps the choice in the
   // address, so that a link or a reload shows the same.
   var store = document.getElementById("choices");
@@ -31,9 +31,9 @@
     var text = location.hash.slice(1), given = new URLSearchParams(text.indexOf("=") < 0 ? "" : text), found = {};
     Object.keys(first).forEach(function (name) { found[name] = given.has(name) ? given.get(name) : first[name]; });
     found.at = given.get("at") || (text.indexOf("=") < 0 ? decodeURIComponent(text) : "");
-    if (!all.maps[found.metric]) found.metric = first.metric;
-    if (!all.maps[found.metric][found.baseline]) found.baseline = first.baseline;
-    if (!all.means[found.metric][found.baseline][found.pass + "|" + found.precision]) found.pass = found.precision = "";
+    if (!all.metrics[found.metric]) found.metric = first.metric;
+    if (!all.metrics[found.metric].maps[found.baseline]) found.baseline = first.baseline;
+    if (!all.metrics[found.metric].maps[found.baseline].means[found.pass + "|" + found.precision]) found.pass = found.precision = "";
     found.hide = found.hide.split(",").filter(isName).join(",");
     return found;
   }
@@ -44,18 +44,19 @@
     if (state.at) given.set("at", state.at);
     return "#" + given.toString();
   }
+  function choice() { return all.metrics[state.metric].maps[state.baseline]; }
   function choose(name, value) {
     state[name] = value;
     history.replaceState(null, "", address());
     show();
   }
 
-  // One cell: [CSS classes, words, small print, number of its note].
+  // One cell: [CSS classes, words, small print, note].
   // `own` is the stack's own figure of what is shown.
   function fill(cell, entry, question, own) {
     if (!entry) return;
     var kind = entry[0].split(" ")[0], box = cell.querySelector("a") || cell;
-    var note = entry.length > 3 ? all.notes[entry[3]] : "";
+    var note = entry[3] || "";
     var modes = / modes\b/.test(entry[0]) ? "its processes run in two modes" : "";
     box.textContent = "";
     [["span", "own", own],
@@ -73,11 +74,11 @@
       .filter(function (text, place, texts) { return text && texts.indexOf(text) === place; }).join(", ");
   }
   function drawMap(isOther) {
-    var chosen = all.maps[state.metric][state.baseline], count = 0, leads = [];
-    var by = all.means[state.metric][state.baseline][state.pass + "|" + state.precision], top = by[common(chosen)] || [];
+    var chosen = choice(), count = 0, leads = [];
+    var by = chosen.means[state.pass + "|" + state.precision], top = by[common(chosen)] || [];
     map.caption.textContent = chosen.caption;
     list(document.querySelectorAll(".legend.key .scale span")).forEach(function (end, place) {
-      end.textContent = all.ends[state.metric][place];
+      end.textContent = all.metrics[state.metric].ends[place];
     });
     if (means) {
       means.hidden = !top.length;
@@ -86,7 +87,7 @@
     rows.forEach(function (row, place) {
       var sure = false, name = names[place];
       cells[place].forEach(function (cell, column) {
-        if (isOther) fill(cell, chosen.rows[place][column], name, all.own[state.metric][place][column]);
+        if (isOther) fill(cell, chosen.rows[place][column], name, all.metrics[state.metric].own[place][column]);
         var isSure = cell.classList.contains("faster") || cell.classList.contains("slower");
         cell.classList.toggle("dim", state.sure === "1" && !isSure && !cell.classList.contains("baseline"));
         sure = sure || (isSure && !hidden(all.stacks[column]));
@@ -124,7 +125,7 @@
   function isJudged(entry) { return kind(entry) !== "mean" && all.signs[kind(entry)] !== undefined; }
   // Those of the shown stacks that none of them is shown to be faster than.
   function leading(chosen, place) {
-    var pairs = all.behind[state.metric] ? all.behind[state.metric][place] : null;
+    var pairs = all.metrics[state.metric].behind[place];
     if (!pairs) return [];
     var judged = all.stacks.map(function (stack, column) { return column; }).filter(function (column) {
       return isShown(column) && isJudged(chosen.rows[place][column]);
@@ -138,11 +139,11 @@
   function sentence(leads) {
     var by = { first: "By the first run: ", host: "By a step to host memory: " }[state.metric] || "";
     if (!leads.length) return "No question has two shown stacks with times that count.";
-    if (!all.behind.steady) {
+    if (!all.decided) {
       var lowest = most(leads.map(function (of) { return of.ranked[0]; }))[0];
       return "One block decides nothing: " + all.stacks[lowest[0]] + " has the lowest median on " + share(lowest[1], leads.length) + ".";
     }
-    if (!all.behind[state.metric]) return "There is no verdict on " + map.caption.textContent.split(",")[0].toLowerCase() + ": compare the cells.";
+    if (!all.metrics[state.metric].behind.length) return "There is no verdict on " + map.caption.textContent.split(",")[0].toLowerCase() + ": compare the cells.";
     var said = (leads.length <= 3 ? leads.map(clause).join("; ") : counted(leads)) + ".";
     return by || !/^([a-z0-9]+ stacks|neither of|none of)/.test(said) ? by + said : said.charAt(0).toUpperCase() + said.slice(1);
   }
@@ -244,7 +245,7 @@
 
   // The tables of the comparisons: ratio, interval and verdict over the chosen baseline.
   function drawTables() {
-    var chosen = all.maps.steady[state.baseline];
+    var chosen = all.metrics.steady.maps[state.baseline];
     all.questions.forEach(function (id, place) {
       var section = document.getElementById(id), by = chosen.rows[place];
       list(section ? section.querySelectorAll("table") : []).forEach(function (table) {
@@ -279,11 +280,11 @@
   function drawShown(panel, stack) {
     var name = panel.querySelector(".shown-name"), value = panel.querySelector(".shown-value");
     var place = all.questions.indexOf(panel.getAttribute("data-question")), column = all.stacks.indexOf(stack);
-    var entry = all.maps[state.metric][state.baseline].rows[place][column], own = all.own[state.metric][place][column];
+    var entry = choice().rows[place][column], own = all.metrics[state.metric].own[place][column];
     name.hidden = value.hidden = state.metric === first.metric || !entry;
     if (name.hidden) return;
-    var kind = entry[0].split(" ")[0], note = entry.length > 3 ? all.notes[entry[3]] : "";
-    name.textContent = all.maps[state.metric][state.baseline].caption.split(". ")[0];
+    var kind = entry[0].split(" ")[0], note = entry[3] || "";
+    name.textContent = choice().caption.split(". ")[0];
     value.textContent = [own, kind === "baseline" ? "this is the baseline" : all.signs[kind] ? kind : "",
       kind === "baseline" ? "" : entry[1] + (entry[2].charAt(0) === "[" ? " " + entry[2] : ""),
       entry[2].charAt(0) === "[" ? "" : entry[2], note].filter(function (text, at, texts) { return text && texts.indexOf(text) === at; }).join(", ");
@@ -295,7 +296,7 @@
     var tag = document.createElement("span"), note = document.createElement("small");
     tag.className = "tag " + ({ faster: "faster", slower: "slower", baseline: "plain" }[kind] || "even");
     tag.textContent = kind === "baseline" ? kind : (all.signs[kind] || "") + " " + kind;
-    note.textContent = entry.length > 3 ? all.notes[entry[3]] : "";
+    note.textContent = entry[3] || "";
     row.cells[at[0]].textContent = texts[0];
     row.cells[at[0]].setAttribute("data-v", parseFloat(texts[0].replace(/,/g, "")));
     row.cells[at[1]].textContent = texts[1] || "";
@@ -362,7 +363,7 @@
   map.tHead.addEventListener("click", function (event) {
     var head = event.target.closest("th[data-stack]");
     if (!head) return;
-    var name = head.getAttribute("data-stack"), chosen = all.maps[state.metric][state.baseline];
+    var name = head.getAttribute("data-stack"), chosen = choice();
     var column = all.stacks.findIndex(function (stack) { return parts(stack).indexOf(name) >= 0; });
     sorted = sorted === column ? -1 : column;
     var order = rows.map(function (row, place) {
@@ -403,7 +404,7 @@
 
   // What the map shows, as a file.
   function lines() {
-    var chosen = all.maps[state.metric][state.baseline], out = [];
+    var chosen = choice(), out = [];
     rows.forEach(function (row, place) {
       if (row.hidden) return;
       all.stacks.forEach(function (stack, column) {
@@ -412,7 +413,7 @@
         out.push({ question: names[place], stack: stack, metric: state.metric,
           baseline: state.baseline, verdict: entry ? entry[0].split(" ")[0] : "",
           words: entry ? entry[1] : cell.textContent.trim(), interval: entry ? entry[2] : "",
-          note: entry && entry.length > 3 ? all.notes[entry[3]] : "" });
+          note: entry && entry[3] || "" });
       });
     });
     return out;

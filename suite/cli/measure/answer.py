@@ -30,7 +30,7 @@ def print_results(
     """Prints the results of a set and the paths of its files; with `as_json`, as one JSON object."""
     if as_json:
         paths: dict[str, Any] = {"set": str(store.folder), "results": str(store.results_path), "report": str(page)}
-        print_json(paths | {"exit_code": code} | document(loaded, analysis, report))
+        print_json(paths | {"exit_code": code} | document(report))
         return
     if analysis.protocol.at_once:  # a check, whose times say nothing
         for comparison in analysis.comparisons:

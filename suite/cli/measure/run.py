@@ -26,7 +26,7 @@ from suite.plan.layout import runnable
 from suite.plan.memory import too_tight
 from suite.reference.finite import doubts
 from suite.report.formats.render import render_report
-from suite.report.page import report_of
+from suite.report.page import Report
 from suite.results.outcomes import INTERRUPTED, NOTHING_MEASURED, exit_code
 from suite.run import ceilings
 from suite.run.rounds import ROUNDS
@@ -208,7 +208,7 @@ def finish(store: ResultSet, rows: Sequence[Row], as_json: bool) -> int:
     """Renders a whole set's report and prints the results. Returns the exit code."""
     loaded = results.load(store.folder)
     analysis = loaded.analysis()
-    report = report_of(loaded, analysis)
+    report = Report(loaded, analysis)
     page = render_report(store.folder, report)
     code = exit_code(rows)
     answer.print_results(store, loaded, analysis, report, page, code, as_json)

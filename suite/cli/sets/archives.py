@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from suite import units
-from suite.cli.terminal.output import print_json, print_table
+from suite.cli.terminal.output import print_json, print_table, print_tables
 from suite.cli.values import LATEST, Json, Names, Origin, ResultsFolder, Several, needed
 from suite.cluster import collect as shares
 from suite.environments import say
@@ -29,7 +29,6 @@ from suite.site.sources import SetSource
 from suite.stacks.catalog import add as add_stacks
 
 HEADS = ["name", "date (UTC)", "target", "machine", "preset", "stacks", "outcomes", "where"]
-HISTORY = ["date (UTC)", "set", "versions", "a step", "interval", "change"]
 STACKS_SHOWN = 3  # a set with more stacks has only their number
 
 
@@ -126,11 +125,9 @@ def history(
     if out:
         writers[Path(out).suffix](points, Path(out))
     if json:
-        print_json({"points": [*map(history_page.point_json, points)]})
+        print_json({"points": history_page.table(points).to_dicts()})
         return
-    for series in history_page.series_of(points):
-        print_table(f"{series.name}, {series.machine}", HISTORY, series.lines, numbers=("a step",))
-        print()
+    print_tables(history_page.tables(points))
     if out:
         print(out)
 

@@ -10,7 +10,7 @@ from suite import results
 from suite.cli.terminal.output import check_form, write_export, write_file
 from suite.cli.values import Several
 from suite.errors import COMMAND, UserError, check_known
-from suite.report.between_sets import compared_field, compared_sets, export_field, export_sets
+from suite.report.between_sets import compared_field, compared_sets, exported
 from suite.report.formats.compare_page import FILE_NAME, compare_page
 from suite.results import Results
 from suite.results.between_sets import SetPair, Times, compare_sets
@@ -65,13 +65,11 @@ def compare(
     if len(sets) > 1 and len({sha256(loaded.path / RESULTS) for loaded in sets}) == 1:
         print(f"Nothing changed: both are the set {sets[0].set_id}.")
         return 0
+    compared = [compared_field(*within, sets[0].path.name, tie)] if within else compared_sets(pairs, threshold, tie)
     if format == "html":
-        compared = [compared_field(*within, tie)] if within else compared_sets(pairs, threshold, tie)
         write_file(compare_page(compared, sets, title), Path(out or FILE_NAME))
-    elif within:
-        write_export(export_field(*within, sets[0].path.name, tie), format, out)
     else:
-        write_export(export_sets(pairs, threshold, tie), format, out)
+        write_export(exported(compared), format, out)
     return REGRESSION if any(not pair.unlike and pair.regressions(threshold) for pair in pairs) else 0
 
 

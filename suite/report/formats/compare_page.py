@@ -40,7 +40,6 @@ def title(sets: Sequence[Results]) -> str:
 
 
 def set_facts(results: Results) -> dict[str, str]:
-    """Returns the facts of one set, which stand under the title."""
     file = results.plan_file
     revision, modified = source(results.path / "inputs")
     return known(

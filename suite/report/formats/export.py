@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from suite.answers.sentences import capital
-from suite.report.page import Report, report_of
-from suite.report.sections.registry import SECTIONS
+from suite.report.page import Report
+from suite.report.sections.registry import KEYS
 from suite.report.tables import VERSION, Export, Table
 from suite.results import Results
-from suite.results.analysis import Analysis
 from suite.sets.rows import accepted
 
 FACTS = ("Result set", "Measured", "Machine", "Cores each", "Processes", "Sampled", "Blocks")  # of the page's
@@ -30,10 +29,9 @@ def export(
 ) -> Export:
     """Returns the content of the page, for all stacks and questions or for some (globs). Raises UserError for a
     baseline, a stack or a question that the set doesn't have."""
-    analysis = results.analysis(baseline, stacks, questions)
-    report = report_of(results, analysis)
+    report = Report(results, results.analysis(baseline, stacks, questions))
     lines = [[line.get(head) for head in HEADS] for section in report.sections for line in section.lines()]
-    return Export(tables(report), HEADS, lines, document(results, analysis, report))
+    return Export(tables(report), HEADS, lines, document(report))
 
 
 def tables(report: Report) -> list[Table]:
@@ -42,7 +40,7 @@ def tables(report: Report) -> list[Table]:
     facts = [f"{name}: {value}" for name, value in report.facts.items() if name in FACTS]
     facts += [f"Versions: {report.versions}"] * bool(report.versions)
     facts += [f"Command: {file.command}"] if (file := report.results.plan_file) else []
-    answers = Table(report.title, (), (), before=[*(answer.text for answer in report.answers), *facts])
+    answers = Table(report.title, (), (), before=[*(answer.text for _, answer in report.answers), *facts])
     trust = [f"{capital(report.trust)}. {report.account.reason}", *report.notices]
     notices = Table("What to know before believing a number", (), (), before=trust)
     short = Table("In short", (), (), before=[f"{section.nav}: {section.answer}" for section in report.sections])
@@ -50,10 +48,11 @@ def tables(report: Report) -> list[Table]:
     return [answers, notices, short, *of_sections]
 
 
-def document(results: Results, analysis: Analysis, report: Report) -> dict[str, Any]:
+def document(report: Report) -> dict[str, Any]:
     """Returns the set as one JSON object: its identity, how its processes ended, and the data of each section that has
     a key."""
-    sections = {kind.key: report.section(kind) for kind in SECTIONS if kind.key}
+    results, analysis = report.results, report.analysis
+    data = {section.key: section.data() for section in report.sections}
     return {
         "version": VERSION,
         "set_id": report.set_id,
@@ -65,5 +64,5 @@ def document(results: Results, analysis: Analysis, report: Report) -> dict[str, 
         "baseline": analysis.baseline,
         "hidden": list(analysis.hidden),
         "answers": {section.name: section.answer for section in report.sections},
-        **{key: section.data() if section else [] for key, section in sections.items()},
+        **{key: data.get(key, []) for key in KEYS},
     }

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
@@ -19,13 +20,12 @@ from suite.environments.checkout import has_commit, project_address
 from suite.errors import UserError
 from suite.guard.printable import printable
 from suite.report.map.other_baselines import answers_over, other_baselines
-from suite.report.page import Report, report_of
+from suite.report.page import Report
 from suite.report.sections.timed.headlines import modes_text
 from suite.report.sections.whole_set.terms import FLAG_TERMS, flag_title, flag_words, term_id
 from suite.results.outcomes import WORDS, outcome_text
 from suite.sets.manifest import RESULTS
 from suite.sets.result_set import ResultSet
-from suite.units import Unit
 
 TEMPLATES = Path(__file__).parents[3] / "reports" / "templates"
 FILE_NAME = "report.html"
@@ -47,7 +47,7 @@ def render(
     if (stacks or questions) and out is None:
         raise ValueError("a set's own page shows all of its stacks and questions")
     loaded = results.load(path)
-    return render_report(path, report_of(loaded, loaded.analysis(baseline, stacks, questions)), out)
+    return render_report(path, Report(loaded, loaded.analysis(baseline, stacks, questions)), out)
 
 
 def render_report(path: Path, report: Report, out: Path | None = None) -> Path:
@@ -80,9 +80,8 @@ def write(target: Path, text: str) -> None:
             draft.unlink(missing_ok=True)
 
 
-def page(loaded: results.Results, baseline: str | None = None, stacks: Sequence[str] = ()) -> str:
-    """Returns the report's HTML, of all stacks or of some (globs)."""
-    return page_of(report_of(loaded, loaded.analysis(baseline, stacks)))
+def page(loaded: results.Results, baseline: str | None = None) -> str:
+    return page_of(Report(loaded, loaded.analysis(baseline)))
 
 
 def page_of(report: Report, home: str = "", *, beside: bool = False) -> str:
@@ -98,7 +97,7 @@ def page_of(report: Report, home: str = "", *, beside: bool = False) -> str:
         overview=overview,
         others=others,
         answers_over=answers_over(overview) if overview and others else {},
-        panels=report.panels(overview),
+        panels=report.panels,
         home=home,
         beside=beside,
         code=code_address(report),
@@ -138,7 +137,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    templates.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": False}
+    templates.policies["json.dumps_function"] = lambda value, **_: msgspec.json.encode(value).decode()
     templates.globals |= {
         "units": units,
         "words": WORDS,
@@ -150,14 +149,12 @@ def environment() -> Environment:
         "flag_terms": FLAG_TERMS,
         "flag_title": flag_title,
         "flag_words": flag_words,
-        "milliseconds": Unit("ms", 1e-3),
         "brand": brand(project_address()),
     }
     return templates
 
 
 def brand(address: str) -> Markup:
-    """Returns this project's name, which leads to its repository."""
     return Markup('<a href="{}">Stack Wars</a>').format(address) if address else Markup("Stack Wars")
 
 
@@ -182,5 +179,4 @@ def policy(style: str, script: str) -> str:
 
 
 def digest(text: str) -> str:
-    """Returns a text's sha256 as the policy names it."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

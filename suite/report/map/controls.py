@@ -2,115 +2,190 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
-from typing import Any
 
-from suite.report.map.choices import choices
-from suite.report.map.frames import behind
+import msgspec
+
+from suite.report.map.cells import SIGNS, STATES, Square
+from suite.report.map.frames import Behind, behind
+from suite.report.map.means import commons, mean_squares
 from suite.report.map.metrics import METRICS, STEADY, Metric
-from suite.report.map.page_map import FILTERS, Map, commons, map_over, mean_squares
+from suite.report.map.page_map import FILTERS, Map, map_over
 from suite.report.map.sentence import overall
-from suite.report.sections.timed.headlines import Headline
-from suite.report.sections.timed.headlines import headlines as answers
+from suite.report.sections.timed.headlines import Headline, headlines
 from suite.results.analysis import Analysis
 from suite.results.cases.rebased import rebased
 from suite.results.ranking import ranked_stacks
 
-SYNCED = "synced"
+Entry = list[str] | int  # a cell: [CSS classes, words, small print, note], or 0 where no choice changes it
+Over = dict[str, Analysis]  # {baseline: analysis}
 
 
-@dataclass(frozen=True, slots=True)
+class Shown(msgspec.Struct):
+    """The map by one metric over one baseline, as the page's script shows it. `over` is {place of a question: sentence
+    on the stack that stands in for the baseline there}. `means` is {"pass|precision": {places of the common questions:
+    top row}}; an empty pass or precision means all. The common questions are those that all shown stacks answered:
+    `0,1,4`."""
+
+    caption: str
+    rows: list[list[Entry]]
+    over: dict[int, str]
+    means: dict[str, dict[str, list[Entry]]]
+
+
+class ByMetric(msgspec.Struct):
+    """The maps by one metric. `ends` are the words at the two ends of the scale of colours, `own` has each stack's own
+    figure, which no baseline changes. `behind` has for each question the pairs of stacks, as places, of which the first
+    is shown to be slower than the second; it is empty where nothing is judged."""
+
+    ends: tuple[str, str]
+    own: list[list[str]]
+    behind: list[list[list[int]]]
+    maps: dict[str, Shown]
+
+
+class Choices(msgspec.Struct):
+    """All that the controls offer. `stacks` are the columns, `questions` the ids of the rows; `order` has the stacks of
+    each question, the lowest median first."""
+
+    stacks: list[str]
+    questions: list[str]
+    signs: dict[str, str]
+    decided: bool
+    order: list[list[int]]
+    metrics: dict[str, ByMetric]
+
+
+@dataclass(frozen=True)
 class PageMap:
-    """The map that the page begins with, what its controls offer, and `data`, the maps of all choices for the script.
-    `passes` and `precisions` are those of the set; a control with a single value isn't shown. `analyses` has the set's
-    analysis over each baseline that can be chosen, `headlines` the answers to its questions over each."""
-
-    shown: Map
-    baseline: str
-    baselines: tuple[str, ...]
-    passes: tuple[str, ...]
-    precisions: tuple[str, ...]
-    metrics: tuple[Metric, ...]
-    sentence: str
-    data: Mapping[str, Any]
-    analyses: Mapping[str, Analysis]
-    headlines: Mapping[str, tuple[Headline, ...]]
-
-
-def page_map(analysis: Analysis, headlines: Sequence[Headline], *, condensed: bool = False) -> PageMap | None:
-    """Returns the map of a set; None without a timed process.
+    """The map that a page of timed processes begins with, and what its controls offer.
 
     A page of some stacks or questions offers only its own baseline and a steady step: verdicts over another baseline
     would belong to a smaller family. A `condensed` page offers no more, and its cells have no panels.
     """
-    if not analysis.comparisons:
-        return None
-    stacks, baselines = ranked_stacks(analysis), baselines_of(analysis, condensed=condensed)
-    metrics = METRICS if is_whole(analysis, condensed=condensed) else (STEADY,)
-    clocks = {metric.clock or SYNCED for metric in metrics}
-    by_choice = {(clock, stack): rebased(analysis, stack, clock) for clock, stack in product(clocks, baselines)}
-    answered = {
-        stack: tuple(headlines) if stack == analysis.baseline else answers(by_choice[SYNCED, stack])
-        for stack in baselines
-    }
-    decided = is_decided(analysis)
-    pairs = {
-        clock: behind((by_choice[clock, over] for over in baselines), answered.values() if clock == SYNCED else ())
-        for clock in clocks
-    }
-    order = [[stack.stack for stack in comparison.stacks if stack.counts] for comparison in analysis.comparisons]
-    heads = [comparison.head for comparison in analysis.comparisons]
-    passes, precisions = (tuple(dict.fromkeys(head.text(name) for head in heads)) for name in FILTERS)
-    parts = parts_of(passes, precisions)
-    maps, means = {}, {}
-    for metric, baseline in product(metrics, baselines):
-        chosen = by_choice[metric.clock or SYNCED, baseline]
-        framed = pairs[metric.clock] if metric.clock and decided else ()
-        shown = maps[metric.name, baseline] = map_over(chosen, metric, stacks, framed, linked=not condensed)
-        means[metric.name, baseline] = {
-            part: {common: mean_squares(chosen, metric, stacks, fields, common) for common in commons(shown, fields)}
-            for part, fields in parts.items()
-        }
-    shown = maps[STEADY.name, analysis.baseline]
-    return PageMap(
-        shown=shown,
-        baseline=analysis.baseline,
-        baselines=baselines,
-        passes=passes,
-        precisions=precisions,
-        metrics=metrics,
-        sentence=overall(shown, analysis.baseline, order, decided=decided),
-        data=choices(maps, means, {metric.name: pairs[metric.clock] for metric in metrics if metric.clock and decided})
-        | {"order": [[stacks.index(stack) for stack in ranked] for ranked in order]},
-        analyses={baseline: by_choice[SYNCED, baseline] for baseline in baselines},
-        headlines=answered,
-    )
+
+    analysis: Analysis
+    own_headlines: Sequence[Headline]
+    condensed: bool = False
+
+    @property
+    def baseline(self) -> str:
+        return self.analysis.baseline
+
+    @cached_property
+    def stacks(self) -> tuple[str, ...]:
+        return ranked_stacks(self.analysis)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the page offers every baseline and metric."""
+        return self.analysis.is_whole and not self.condensed
+
+    @cached_property
+    def baselines(self) -> tuple[str, ...]:
+        """The stacks with a time that counts, and the set's own baseline, in the order of the columns."""
+        comparisons = self.analysis.comparisons if self.is_whole else ()
+        counting = {stack.stack for comparison in comparisons for stack in comparison.stacks if stack.counts}
+        return tuple(stack for stack in self.stacks if stack in {self.baseline, *counting})
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        return METRICS if self.is_whole else (STEADY,)
+
+    @property
+    def filters(self) -> dict[str, tuple[str, ...]]:
+        """The passes and the precisions of the set; a control with a single value isn't shown."""
+        heads = [comparison.head for comparison in self.analysis.comparisons]
+        return {name: tuple(dict.fromkeys(head.text(name) for head in heads)) for name in FILTERS}
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the set has the second block that intervals and verdicts take."""
+        return len(self.analysis.blocks) > 1
+
+    @cached_property
+    def by_clock(self) -> dict[str, Over]:
+        clocks = dict.fromkeys(metric.clock for metric in self.metrics if metric.clock)
+        return {clock: {each: rebased(self.analysis, each, clock) for each in self.baselines} for clock in clocks}
+
+    @property
+    def analyses(self) -> Over:
+        """The set's analysis over each baseline that can be chosen."""
+        return self.by_clock[STEADY.clock]
+
+    @cached_property
+    def headlines(self) -> dict[str, tuple[Headline, ...]]:
+        own = {self.baseline: tuple(self.own_headlines)}
+        return {each: own.get(each) or headlines(over) for each, over in self.analyses.items()}
+
+    @cached_property
+    def pairs(self) -> dict[str, list[Behind]]:
+        """{clock: the pairs of stacks on each question of which the first is shown to be slower}."""
+        if not self.is_decided:
+            return {}
+        answers = {STEADY.clock: self.headlines.values()}
+        return {clock: behind(over.values(), answers.get(clock, ())) for clock, over in self.by_clock.items()}
+
+    @property
+    def order(self) -> list[list[str]]:
+        return [[stack.stack for stack in each.stacks if stack.counts] for each in self.analysis.comparisons]
+
+    @cached_property
+    def shown(self) -> Map:
+        return self.map_by(STEADY, self.baseline)
+
+    @cached_property
+    def sentence(self) -> str:
+        return overall(self.shown, self.baseline, self.order, decided=self.is_decided)
+
+    def map_by(self, metric: Metric, baseline: str) -> Map:
+        analysis = self.by_clock[metric.clock or STEADY.clock][baseline]
+        return map_over(analysis, metric, self.stacks, self.pairs.get(metric.clock, ()), linked=not self.condensed)
+
+    @cached_property
+    def data(self) -> Choices:
+        return Choices(
+            stacks=[*self.stacks],
+            questions=[row.anchor for row in self.shown.rows],
+            signs=SIGNS,
+            decided=self.is_decided,
+            order=[[self.stacks.index(stack) for stack in ranked] for ranked in self.order],
+            metrics={metric.name: self.by_metric(metric) for metric in self.metrics},
+        )
+
+    def by_metric(self, metric: Metric) -> ByMetric:
+        place = {stack: number for number, stack in enumerate(self.stacks)}
+        maps = {baseline: self.map_by(metric, baseline) for baseline in self.baselines}
+        return ByMetric(
+            ends=metric.ends,
+            own=[[square.own for square in row.squares] for row in maps[self.baseline].rows],
+            behind=[
+                sorted([place[slower], place[faster]] for slower, faster in of_question)
+                for of_question in self.pairs.get(metric.clock, ())
+            ],
+            maps={baseline: self.choice(metric, baseline, shown) for baseline, shown in maps.items()},
+        )
+
+    def choice(self, metric: Metric, baseline: str, shown: Map) -> Shown:
+        analysis = self.by_clock[metric.clock or STEADY.clock][baseline]
+        columns = [*zip(*(row.squares for row in shown.rows), strict=True)]
+        means: dict[str, dict[str, list[Entry]]] = {}
+        for values in product(*(["", *some] if len(some) > 1 else [""] for some in self.filters.values())):
+            fields = {name: value for name, value in zip(FILTERS, values, strict=True) if value}
+            places = [n for n, row in enumerate(shown.rows) if fields.items() <= row.values.items()]
+            means["|".join(values)] = {
+                ",".join(map(str, common)): [*map(entry, mean_squares(analysis, metric, self.stacks, fields, common))]
+                for common in commons(columns, places)
+            }
+        rows = [[*map(entry, row.squares)] for row in shown.rows]
+        return Shown(shown.caption, rows, {n: row.note for n, row in enumerate(shown.rows) if row.note}, means)
 
 
-def is_decided(analysis: Analysis) -> bool:
-    """Whether a set has the second block that intervals and verdicts take."""
-    return len(analysis.blocks) > 1
-
-
-def is_whole(analysis: Analysis, *, condensed: bool) -> bool:
-    """Whether a page offers every baseline and metric."""
-    return analysis.is_whole and not condensed
-
-
-def baselines_of(analysis: Analysis, *, condensed: bool) -> tuple[str, ...]:
-    """Returns the baselines that a page offers, in the order of the map's columns."""
-    counting = {stack.stack for comparison in analysis.comparisons for stack in comparison.stacks if stack.counts}
-    others = counting if is_whole(analysis, condensed=condensed) else set()
-    return tuple(stack for stack in ranked_stacks(analysis) if stack in {analysis.baseline, *others})
-
-
-def parts_of(passes: Sequence[str], precisions: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Returns {"pass|precision": {column: value}} for each part of the questions that can be chosen; an empty pass or
-    precision means all, and has no column."""
-    lists = [["", *values] if len(values) > 1 else [""] for values in (passes, precisions)]
-    return {
-        "|".join(chosen): {name: value for name, value in zip(FILTERS, chosen, strict=True) if value}
-        for chosen in product(*lists)
-    }
+def entry(square: Square) -> Entry:
+    """Returns a cell as the script reads it; what says how a stack ended no choice changes."""
+    if square.kind in STATES:
+        return 0
+    return [square.css, square.words, square.small, *filter(None, [square.note])]

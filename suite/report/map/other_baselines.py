@@ -26,31 +26,20 @@ class OtherBaseline:
     answers: Mapping[str, Answer]
 
     def heading(self, name: str) -> str:
-        """Returns the heading of an answer over this baseline."""
         return ASKED[name].heading.format(baseline=self.baseline)
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerOver:
-    """The answer to a question over some `baselines`, which all give it."""
-
-    baselines: tuple[str, ...]
-    headline: Headline
-
-
-def answers_over(overview: PageMap) -> Mapping[str, tuple[AnswerOver, ...]]:
-    """Returns {anchor of a comparison: its answers over all baselines of the page's control}, the answer over the
-    baseline that the page begins with first. Baselines with the same answer share it."""
-    comparisons = overview.analyses[overview.baseline].comparisons
+def answers_over(overview: PageMap) -> dict[str, list[tuple[list[str], Headline]]]:
+    """Returns {anchor of a comparison: its different answers, each with the baselines over which it is given}, the
+    answer over the baseline that the page begins with first."""
     first = sorted(overview.headlines, key=lambda baseline: baseline != overview.baseline)
     answered = {}
-    for place, comparison in enumerate(comparisons):
-        by_text: dict[str, list[str]] = {}
+    for place, comparison in enumerate(overview.analysis.comparisons):
+        by_text: dict[str, tuple[list[str], Headline]] = {}
         for baseline in first:
-            by_text.setdefault(overview.headlines[baseline][place].text, []).append(baseline)
-        answered[comparison_anchor(comparison)] = tuple(
-            AnswerOver(tuple(baselines), overview.headlines[baselines[0]][place]) for baselines in by_text.values()
-        )
+            headline = overview.headlines[baseline][place]
+            by_text.setdefault(headline.text, ([], headline))[0].append(baseline)
+        answered[comparison_anchor(comparison)] = [*by_text.values()]
     return answered
 
 

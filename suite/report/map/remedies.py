@@ -10,8 +10,6 @@ from pathlib import Path
 from suite.answers.sentences import counted
 from suite.case import CUSTOM, OUT_OF_MEMORY, Case, Outcome, bytes_text, dims_text
 from suite.errors import COMMAND
-from suite.protocol import Protocol
-from suite.results import Results
 from suite.results.analysis import Comparison
 from suite.results.outcomes import Cell, is_absent
 from suite.sets.plan import PlanFile
@@ -33,28 +31,17 @@ REMEDIES = {
 KEPT = ("preset", "purpose", "sampling", "timeout", "ir", "profile", "explain", "abstract")
 
 
-@dataclass(frozen=True, slots=True)
-class HowMade:
-    """How a set was made: the `options` of a command that makes a part of it again, as words, whether its user's own
-    are `known`, and the set's `protocol`. `cores` are those that the set's processes had."""
-
-    options: tuple[str, ...]
-    known: bool
-    protocol: Protocol
-    twin: bool
-    cores: tuple[int, ...]
-
-    @classmethod
-    def of(cls, results: Results) -> HowMade | None:
-        """Returns how a set was made; None for a set without its plan."""
-        file = results.plan_file
-        if file is None:
-            return None
-        paths = [f"--workload-path={path}" for path in file.workload_paths]
-        paths += [f"--stack-path={path}" for path in file.stack_paths]
-        python = [f"--python={file.python}"] if file.python else []
-        options = (*kept(file), f"--engine={file.engine}", *python, *paths)
-        return cls(options, bool(file.options), file.plan.protocol, file.plan.twin, file.cores)
+def options_of(file: PlanFile) -> list[str]:
+    """Returns the options of a command that makes a part of a set again, from its plan."""
+    python = [f"--python={file.python}"] if file.python else []
+    paths = [f"--workload-path={path}" for path in file.workload_paths]
+    return [
+        *kept(file),
+        f"--engine={file.engine}",
+        *python,
+        *paths,
+        *(f"--stack-path={path}" for path in file.stack_paths),
+    ]
 
 
 def kept(file: PlanFile) -> Iterator[str]:
@@ -72,30 +59,19 @@ def kept(file: PlanFile) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class CellRecipe:
-    """The command that runs a cell again, and what it runs in plain words. If it runs `beside` the baseline, the page
-    puts the baseline that a reader chooses between `start` and `rest`."""
+    """The command that runs a cell again, and what it runs in plain words: `company` is what runs beside the stack, and
+    `compared` the part of the command that names the baseline. If that is `beside` it, the page puts the baseline that
+    a reader chooses in place of both."""
 
     start: str
+    compared: str
     rest: str
-    stack: str
-    baseline: str
+    company: str
     beside: bool
     about: tuple[str, ...]
 
     @property
-    def compared(self) -> str:
-        """Returns the part of the command that names the baseline."""
-        other = f" --stack={self.baseline}" if self.baseline != self.stack else ""
-        return f"{other} --baseline={self.baseline}"
-
-    @property
-    def company(self) -> str:
-        """Returns what runs beside the stack: ` and the baseline torch_eager`, or ` alone`."""
-        return " alone" if self.baseline == self.stack else f" and the baseline {self.baseline}"
-
-    @property
     def command(self) -> str:
-        """Returns the whole command."""
         return f"{self.start}{self.compared}{self.rest}"
 
 
@@ -110,18 +86,19 @@ def remedy(cell: Cell, case: Case) -> str:
     return REMEDIES.get(cell.outcome, "")
 
 
-def cell_recipe(rows: Sequence[Row], cell: Cell, comparison: Comparison, made_by: HowMade) -> CellRecipe:
+def cell_recipe(rows: Sequence[Row], cell: Cell, comparison: Comparison, file: PlanFile) -> CellRecipe:
     """Returns how to run a cell again: beside the comparison's baseline, or alone if the case failed. `rows` are those
     of its processes."""
-    case = rows[0].case
-    blocks = len({row["block"] for row in rows})
+    case, blocks = rows[0].case, len({row["block"] for row in rows})
+    baseline = case.stack_name if cell.failed else comparison.baseline
+    is_alone = baseline == case.stack_name
     return CellRecipe(
         start=f"{COMMAND} run --stack={shlex.quote(case.stack_name)}",
-        rest=f" {shlex.join([*options(case, blocks), *made_by.options])}",
-        stack=case.stack_name,
-        baseline=case.stack_name if cell.failed else comparison.baseline,
+        compared=f"{'' if is_alone else f' --stack={baseline}'} --baseline={baseline}",
+        rest=f" {shlex.join([*options(case, blocks), *options_of(file)])}",
+        company=" alone" if is_alone else f" and the baseline {baseline}",
         beside=not cell.failed,
-        about=tuple(about(case, comparison, made_by, blocks)),
+        about=tuple(about(case, comparison, file, blocks)),
     )
 
 
@@ -143,21 +120,20 @@ def options(case: Case, blocks: int) -> list[str]:
     ]
 
 
-def about(case: Case, comparison: Comparison, made_by: HowMade, blocks: int) -> Iterator[str]:
-    """Yields what to know of a cell's command, a sentence each."""
+def about(case: Case, comparison: Comparison, file: PlanFile, blocks: int) -> Iterator[str]:
     yield f"It runs as many blocks as here ({blocks}), adds none, and runs none again for noise."
-    if made_by.twin and made_by.protocol.baseline_replicates > 1:
-        times = made_by.protocol.baseline_replicates
-        yield f"The baseline runs {times} times in each block, which gives the noise floor."
-    if made_by.protocol.sampling == "rounds" and len(comparison.cells) > 2:
+    protocol = file.plan.protocol
+    if file.plan.twin and protocol.baseline_replicates > 1:
+        yield f"The baseline runs {protocol.baseline_replicates} times in each block, which gives the noise floor."
+    if protocol.sampling == "rounds" and len(comparison.cells) > 2:
         yield f"In the set, {len(comparison.cells)} stacks took turns on this question; here fewer do."
     if case.cache == "warm":
         yield "The case with cold caches runs, too, since it fills the caches of this one."
-    cores = made_by.cores if len(made_by.cores) == case.threads else range(case.threads)
+    cores = file.cores if len(file.cores) == case.threads else range(case.threads)
     yield (
         f"Each process here had {counted(case.threads, 'core')}: on a machine with more, put "
         f"taskset -c {','.join(map(str, cores))} before the command."
     )
     yield "Packages are those of the checkout's locks, which may be newer than the set's."
-    if not made_by.known:
+    if not file.options:
         yield "The set's plan is older and doesn't have the options of its run: preset and protocol are the default's."

@@ -10,7 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from suite.answers.sentences import capital, listed
-from suite.report.map.page_map import ANSWERED, Map, MapRow
+from suite.report.map.means import ANSWERED
+from suite.report.map.page_map import Map, MapRow
 
 NAMED = 3  # so many leaders of a question are named; more are counted. So many questions have a clause each
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -37,14 +38,14 @@ def overall(shown: Map, baseline: str, order: Sequence[Sequence[str]], *, decide
     if not decided:
         stack, times = Counter(ranked[0] for _, ranked in rows).most_common(1)[0]
         return f"One block decides nothing: {stack} has the lowest median on {share(times, len(rows))}."
-    leads = [lead(row, shown.columns, baseline) for row, _ in rows]
+    leads = [lead(row, shown.columns) for row, _ in rows]
     if len(leads) <= NAMED:
         said = f"{'; '.join(clause(each, baseline) for each in leads)}."
         return capital(said) if said.startswith((*NUMBERS, "neither of", "none of")) else said
     return counted(leads, shown.columns, baseline)
 
 
-def lead(row: MapRow, columns: Sequence[str], baseline: str) -> Lead:
+def lead(row: MapRow, columns: Sequence[str]) -> Lead:
     """Returns who leads the question of a row."""
     squares = dict(zip(columns, row.squares, strict=True))
     names = tuple(stack for stack, square in squares.items() if square.leads)

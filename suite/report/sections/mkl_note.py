@@ -10,9 +10,10 @@ from typing import Any
 from suite.answers.sentences import listed
 from suite.case import Case
 from suite.errors import COMMAND
-from suite.report.map.remedies import HowMade, options
+from suite.report.map.remedies import options, options_of
 from suite.report.sections.labels import link_target
 from suite.results.analysis import Analysis, Comparison
+from suite.sets.plan import PlanFile
 from suite.stacks.kernels import MKL_DEFAULT
 from suite.stacks.torch.mkl_path import KNOB
 
@@ -22,13 +23,11 @@ TUNED = "tuned"
 
 @dataclass(frozen=True, slots=True)
 class MklNote:
-    """The note on one question. `stacks` are those whose calls of MKL took its default path, in words, and `short` says
-    in a few words what that may have to do with the question's ratios; `first` says so beside the first sentence.
-    `command` tests it; empty if the set did, or if no command can. `trial` says what the command runs, and how the
-    tuned track changes MKL's path."""
+    """The note on one question. `short` says in a few words what the path may have to do with the question's ratios;
+    `first` says so beside the first sentence. `command` tests it; empty if the set did, or if no command can. `trial`
+    says what the command runs, and how the tuned track changes MKL's path."""
 
     anchor: str
-    stacks: str
     text: str
     short: str
     first: str
@@ -37,10 +36,10 @@ class MklNote:
 
 
 def mkl_note(
-    comparison: Comparison, analysis: Analysis, machine: Mapping[str, Any], made_by: HowMade | None = None
+    comparison: Comparison, analysis: Analysis, machine: Mapping[str, Any], file: PlanFile | None = None
 ) -> MklNote | None:
     """Returns the note on a question; None if no stack's kernels name MKL's default path, or if the set doesn't say
-    that its processor isn't Intel's. `made_by` says how the set was made, for the command."""
+    that its processor isn't Intel's. `file` says how the set was made, for the command."""
     slowed = [stack.stack for stack in comparison.stacks if f"MKL {MKL_DEFAULT}" in stack.kernels]
     vendor = machine.get("cpu_vendor")
     if not slowed or vendor in (None, "", INTEL):
@@ -56,27 +55,25 @@ def mkl_note(
     cause = f"That likely makes {names} slower here; it is {trial}."
     return MklNote(
         anchor=link_target("k", comparison.name, comparison.id),
-        stacks=names,
         text=f"MKL, which {names} {calling} here, takes its default path on every processor that isn't Intel's, and "
         f"this is {machine.get('cpu_model')}. On this path it uses at most AVX2 on this processor{although}. {cause}",
         short=f"likely makes {names} slower here ({trial}{testable and '; a command there tests it'})",
         first=f"MKL's default path on this {'AMD processor' if vendor == AMD else 'processor'} likely slows {names}"
         f"{'; a faster one may reverse the ranking' if testable else ''}.",
-        command=trial_command(case, len(analysis.blocks), made_by) if testable else "",
+        command=trial_command(case, len(analysis.blocks), file) if testable else "",
         trial=trial_words(case) if testable else "",
     )
 
 
-def trial_command(case: Case, blocks: int, made_by: HowMade | None) -> str:
+def trial_command(case: Case, blocks: int, file: PlanFile | None) -> str:
     """Returns the command that runs a case of the tuned track beside the same case of the default track, with the
     settings of the set."""
     chosen = [f"--stack={case.stack_name}", f"--baseline={case.stack_name}", *options(case, blocks)]
     chosen.insert(chosen.index(f"--track={TUNED}"), "--track=default")
-    return shlex.join([COMMAND, "run", *chosen, *(made_by.options if made_by else ())])
+    return shlex.join([COMMAND, "run", *chosen, *(options_of(file) if file else ())])
 
 
 def trial_words(case: Case) -> str:
-    """Returns what the command runs, and what the tuned track changes."""
     stack = case.stack_name
     return (
         f"To test it, the command below runs {stack} alone on this question, on both tracks. The tuned track has all "

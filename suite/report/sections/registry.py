@@ -3,17 +3,18 @@ other module knows a section by its name."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pkgutil import iter_modules
 
 from suite import answers
-from suite.answers.answer import ASKED
-from suite.report.sections.section import AnswerSection, Section, section_of
+from suite.answers.answer import ASKED, Asked
+from suite.report.sections.section import AnswerSection, Context, Section
 from suite.report.sections.timed.comparisons import ComparisonsSection
-from suite.report.sections.whole_set.asked import AskedSection
-from suite.report.sections.whole_set.glossary import GlossarySection
-from suite.report.sections.whole_set.method import MethodSection
-from suite.report.sections.whole_set.reproduce import ReproduceSection
+from suite.report.sections.whole_set.asked import asked
+from suite.report.sections.whole_set.glossary import glossary
+from suite.report.sections.whole_set.method import method
+from suite.report.sections.whole_set.reproduce import reproduce
 
 for _module in iter_modules(answers.__path__, "suite.answers."):
     import_module(_module.name)
@@ -24,17 +25,30 @@ BEFORE = (
     *("predicted", "searches", "published_verdicts", "peaks", "frontier", "memory", "holders", "profiles", "roofline"),
     *("programs", "differences", "behaviour"),
 )
-AFTER = ("endings", "equivalence"), ("environment", "noise", "blocks")
+HOW, MACHINE = ("endings", "equivalence"), ("environment", "noise", "blocks")
+OTHERS = tuple(name for name in ASKED if name not in {*BEFORE, *HOW, *MACHINE})
 
 
-def sections() -> tuple[type[Section], ...]:
-    """An answer that none of the lists names stands between them."""
-    named = {*BEFORE, *AFTER[0], *AFTER[1]}
-    before, how, machine = (
-        [section_of(ASKED[name].function, KINDS.get(name, AnswerSection)) for name in names]
-        for names in ((*BEFORE, *(name for name in ASKED if name not in named)), *AFTER)
-    )
-    return (AskedSection, *before, *how, MethodSection, *machine, GlossarySection, ReproduceSection)
+def answers_of(names: Iterable[str]) -> list[Asked]:
+    return [ASKED[name] for name in names]
 
 
-SECTIONS = sections()
+SECTIONS: tuple[Asked | Callable[[Context], Section | None], ...] = (
+    asked,
+    *answers_of((*BEFORE, *OTHERS, *HOW)),
+    method,
+    *answers_of(MACHINE),
+    glossary,
+    reproduce,
+)
+KEYS = ("asked", *(each.name for each in SECTIONS if isinstance(each, Asked)))  # in JSON
+
+
+def sections_of(context: Context) -> list[Section]:
+    found = [answered(each, context) if isinstance(each, Asked) else each(context) for each in SECTIONS]
+    return [section for section in found if section]
+
+
+def answered(asked: Asked, context: Context) -> Section | None:
+    found = asked.function(context.frame)
+    return KINDS.get(asked.name, AnswerSection)(asked, context, found) if found else None

@@ -7,16 +7,15 @@ import pytest
 from suite import units
 from suite.environments import pythons
 from suite.machine import devices
-from suite.report.map.cells import SIGNS, STATES, shade, state_square, verdict_square
-from suite.report.map.controls import page_map
+from suite.report.map.cells import SIGNS, STATES, colour, ratio_square, state_square
+from suite.report.map.controls import PageMap
+from suite.report.map.means import mean_squares
 from suite.report.map.metrics import STEADY
-from suite.report.map.page_map import mean_squares
 from suite.report.sections.timed.headlines import headlines
 from suite.report.sections.timed.units import column_units
 from suite.results import Results
 from suite.results.analysis import analyse
 from suite.results.outcomes import Cell, is_absent
-from suite.results.speedup.verdicts import Speedup
 from suite.run.start import engines
 from suite.stacks.catalog import STACKS
 from suite.stats import Estimate, Word
@@ -24,30 +23,24 @@ from tests.plan_files import plan_file
 from tests.results.rows import rows_of
 
 
-def speedup(word: Word, value: float, reason: str = "") -> Speedup:
-    return Speedup(
-        "q", "gemm", "jax_jit", "numpy", Estimate(value, 0.9, 1.2), word, {1: 0.0}, reason=reason, in_set=word
-    )
-
-
 @pytest.mark.parametrize("word", ["faster", "slower", "tie", "close", "undecided"])
 def test_every_verdict_has_a_sign_and_a_word(word: Word) -> None:
-    cell = verdict_square(speedup(word, 1.7), "jax_jit on gemm")
+    cell = ratio_square(Estimate(1.7, 0.9, 1.2), word)
     assert cell.sign == SIGNS[word] and cell.css.split()[0] == word
     assert word in cell.title and word in f"{cell.words} {cell.verdict}"
 
 
 def test_what_is_undecided_says_so_before_its_size_and_has_no_colour() -> None:
-    cell = verdict_square(speedup("undecided", 1.7, "equal processes differ as much"), "jax_jit on gemm")
-    assert (cell.words, cell.small, cell.shade) == ("undecided", "1.70× [0.900, 1.20]", 0)
+    cell = ratio_square(Estimate(1.7, 0.9, 1.2), "undecided", note="equal processes differ as much")
+    assert (cell.words, cell.small, cell.colour) == ("undecided", "1.70× [0.900, 1.20]", "")
     assert cell.note == "equal processes differ as much" and cell.css == "undecided"
 
 
 def test_colour_is_even_in_both_directions() -> None:
     for value in (1.01, 1.1, 1.5, 2.0, 7.0):
-        assert shade(value) == shade(1 / value)
-    assert [shade(value) for value in (1.0, 1.1, 1.5, 2.0, 7.0)] == [0, 1, 2, 3, 4]
-    assert verdict_square(speedup("slower", 0.5), "x").css == "slower s3"
+        assert colour(value)[1:] == colour(1 / value)[1:]
+    assert [colour(value) for value in (1.0, 1.1, 1.5, 2.0, 7.0)] == ["", "f1", "f2", "f3", "f4"]
+    assert ratio_square(Estimate(0.5, 0.4, 0.6), "slower").css == "slower s3"
 
 
 @pytest.mark.parametrize(
@@ -63,7 +56,7 @@ def test_colour_is_even_in_both_directions() -> None:
     ],
 )
 def test_each_ending_has_its_sign_and_words(outcome: str, kind: str) -> None:
-    cell = state_square(Cell("tf_xla", outcome, "first", "because", 0, 0, 3), "tf_xla on gemm")
+    cell = state_square(Cell("tf_xla", outcome, "first", "because", 0, 0, 3))
     assert cell.kind == kind and cell.sign == STATES[kind][0] and cell.words
     assert "because" in cell.title
 
@@ -81,8 +74,8 @@ def test_what_the_machine_lacks_is_apart_from_what_a_stack_cant_do(monkeypatch: 
     for exclusion in (exclusion for stack in STACKS.values() for exclusion in stack.exclusions):
         assert not is_absent(exclusion.reason)
     lacking = Cell("jax_jit", "unsupported", "", "there is no lock for environment jax on tpu", 0, 0, 1)
-    assert state_square(lacking, "x").words == "not installed here"
-    assert state_square(Cell("numpy", "unsupported", "", "NumPy has no bf16", 0, 0, 1), "x").words == "unsupported"
+    assert state_square(lacking).words == "not installed here"
+    assert state_square(Cell("numpy", "unsupported", "", "NumPy has no bf16", 0, 0, 1)).words == "unsupported"
 
 
 def test_a_mean_says_how_many_questions_it_is_over_not_how_many_its_stack_answered() -> None:
@@ -103,17 +96,17 @@ def test_a_mean_says_how_many_questions_it_is_over_not_how_many_its_stack_answer
 
 def test_each_cell_has_its_own_figure_of_what_the_map_shows(loaded: Results) -> None:
     analysis = loaded.analysis()
-    shown = page_map(analysis, headlines(analysis))
-    assert shown
+    shown = PageMap(analysis, headlines(analysis))
     data, seen = shown.data, set()
-    assert data["ends"]["memory"] == ("more memory", "less memory") and data["ends"]["first"] == ("slower", "faster")
+    assert data.metrics["memory"].ends == ("more memory", "less memory")
+    assert data.metrics["first"].ends == ("slower", "faster")
     for place, comparison in enumerate(analysis.comparisons):
         unit = column_units(comparison)
-        for column, name in enumerate(data["stacks"]):
+        for column, name in enumerate(data.stacks):
             stack = comparison.of(name)
             if stack is None or not stack.counts:
                 continue
-            known = {metric: rows[place][column] for metric, rows in data["own"].items()}
+            known = {metric: shown.own[place][column] for metric, shown in data.metrics.items()}
             assert known == {
                 "steady": unit.steady(stack.median.value),
                 "first": unit.first(stack.first),
@@ -132,8 +125,7 @@ def test_a_cell_without_a_figure_says_why_and_has_no_star() -> None:
         if (row["stack"], row["block"]) in (("numpy", 1), ("jax_jit", 2))
     ]
     analysis = analyse(one_block_each, plan_file(), plan_file().plan.protocol, "numpy", None)
-    shown = page_map(analysis, headlines(analysis))
-    assert shown
+    shown = PageMap(analysis, headlines(analysis))
     [row] = shown.shown.rows
     [cell] = [square for square in row.squares if square.kind == "none"]
     assert cell.words == "\N{EN DASH}" and cell.note == "nothing to compare it with" and cell.css == "none"

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from suite.report.map.controls import PageMap, page_map
+from suite.report.map.controls import PageMap
+from suite.report.page import Report
 from suite.report.sections.timed.headlines import headlines
 from suite.results import Results
 from suite.results.analysis import Analysis, analyse
 from suite.results.cases.rebased import rebased
 from suite.results.shown import only
+from suite.sets.archive.listing import Listed
 from suite.site.entry import questions
 from tests.plan_files import plan_file
 from tests.results.rows import rows_of
@@ -39,17 +42,15 @@ STACKS = ("torch_eager", "numpy", "jax_jit", "torchax_jit", "tf_xla", "tf_graph"
 
 def shown_map(analysis: Analysis) -> PageMap:
     """The page's map of an analysis."""
-    shown = page_map(analysis, headlines(analysis))
-    assert shown
-    return shown
+    return PageMap(analysis, headlines(analysis))
 
 
 def cells(shown: PageMap, metric: str) -> Iterator[tuple[str, Pair, str, bool]]:
     """(baseline, (question, stack), kind, framed) of all cells by a metric, over each baseline."""
-    for baseline, chosen in shown.data["maps"][metric].items():
-        for question, row in zip(shown.data["questions"], chosen["rows"], strict=True):
-            for stack, cell in zip(shown.data["stacks"], row, strict=True):
-                if cell:
+    for baseline, chosen in shown.data.metrics[metric].maps.items():
+        for question, row in zip(shown.data.questions, chosen.rows, strict=True):
+            for stack, cell in zip(shown.data.stacks, row, strict=True):
+                if isinstance(cell, list):
                     kind, *classes = cell[0].split()
                     yield baseline, (question, stack), kind, "leads" in classes
 
@@ -64,7 +65,7 @@ def test_no_cell_over_any_baseline_contradicts_a_frame(metric: str) -> None:
         slower |= {(question, over) for over, (question, _), kind, _ in seen if kind == "faster"}
         framed = {at for _, at, _, is_framed in seen if is_framed}
         assert not framed & slower
-        assert {question for question, _ in framed} == {*shown.data["questions"]}, "each question has a frame"
+        assert {question for question, _ in framed} == {*shown.data.questions}, "each question has a frame"
         for baseline in shown.baselines:  # a choice of the baseline doesn't move a frame
             assert framed == {at for over, at, _, is_framed in seen if is_framed and over == baseline}
         own = {at for over, at, kind, _ in seen if over == "jax_jit" and kind not in ("slower", "baseline")}
@@ -83,16 +84,12 @@ def test_a_page_over_one_baseline_has_no_frame_that_its_cells_contradict(loaded:
 
 
 def test_a_site_s_maps_have_the_frames_of_the_set_s_page() -> None:
-    for seed in range(4):
-        analysis = restless(seed)
-        rows = shown_map(analysis).shown.rows
-        entries = questions(analysis, condensed=False)
-        for row, entry in zip(rows, entries, strict=True):
-            of_page = {
-                stack: square.leads
-                for stack, square in zip(shown_map(analysis).shown.columns, row.squares, strict=True)
-            }
-            assert {stack: square.leads for stack, square in entry.squares.items()} == of_page
+    made = Report(Results(Path("a-set"), plan_file(), [], [], {}), restless(1))
+    assert made.overview
+    rows = made.overview.shown.rows
+    for row, entry in zip(rows, questions(made, Listed("", "", {})), strict=True):
+        framed = {stack for stack, square in zip(made.overview.stacks, row.squares, strict=True) if square.leads}
+        assert {stack for stack, square in entry.squares.items() if square.leads} == framed != set()
 
 
 # By its restless processes numpy has the lowest median, though it isn't shown to be faster than anybody; jax_jit isn't
@@ -121,7 +118,7 @@ def test_frames_are_among_those_of_the_answer_over_the_chosen_baseline(loaded: R
     by_baseline = {baseline: headlines(rebased(analysis, baseline)) for baseline in shown.baselines}
     framed = 0
     for baseline, (question, stack), _, is_framed in cells(shown, "steady"):
-        answer = by_baseline[baseline][shown.data["questions"].index(question)]
+        answer = by_baseline[baseline][shown.data.questions.index(question)]
         assert not is_framed or stack in (answer.lowest, *answer.rivals)
         framed += is_framed
     assert framed >= 3 * len(shown.baselines)

@@ -14,12 +14,13 @@ from playwright.sync_api import Page
 
 from suite import results, units
 from suite.report.formats.render import page, render
-from suite.report.map.controls import page_map
+from suite.report.map.controls import PageMap
 from suite.report.map.frames import leaders
+from suite.report.map.means import ANSWERED, mean_squares
 from suite.report.map.metrics import STEADY
-from suite.report.map.page_map import ANSWERED, map_over, mean_squares
+from suite.report.map.page_map import map_over
 from suite.report.map.sentence import overall
-from suite.report.page import CASES_MOST, report_of
+from suite.report.page import CASES_MOST, Report
 from suite.report.sections.timed.comparisons import FLOOR_RULE, ComparisonsSection
 from suite.report.sections.timed.headlines import headlines
 from suite.report.sections.timed.units import column_units
@@ -97,7 +98,7 @@ def test_an_opened_cell_its_command_headings_and_answers_follow_the_chosen_basel
               cell.className));""",
         )
         analysis = loaded.analysis(base)
-        made = report_of(loaded, analysis)
+        made = Report(loaded, analysis)
         comparisons = made.section(ComparisonsSection)
         assert comparisons
         assert out["heading"] == [f"Summary against {base}", found(made, "summary").sentence]
@@ -211,8 +212,7 @@ def test_who_hides_stacks_gets_the_frames_means_and_sentence_of_the_others(
     tabs: Tabs, html_file: Path, loaded: results.Results, baseline: str
 ) -> None:
     analysis = loaded.analysis(baseline)
-    made = page_map(loaded.analysis(), headlines(loaded.analysis()))
-    assert made
+    made = PageMap(loaded.analysis(), headlines(loaded.analysis()))
     over = map_over(analysis, STEADY, made.shown.columns, [frozenset()] * len(analysis.comparisons))
     order = [[stack.stack for stack in comparison.stacks if stack.counts] for comparison in analysis.comparisons]
     random, columns, seen = Random(baseline), made.shown.columns, set()
@@ -229,7 +229,7 @@ def test_who_hides_stacks_gets_the_frames_means_and_sentence_of_the_others(
         )
         shown = [stack for stack in columns if stack not in hidden]
         rows, places = [], {*range(len(over.rows))}
-        for row, pairs in zip(over.rows, made.data["behind"]["steady"], strict=True):
+        for row, pairs in zip(over.rows, made.data.metrics["steady"].behind, strict=True):
             squares = dict(zip(columns, row.squares, strict=True))
             timed = {stack for stack in shown if squares[stack].kind in ANSWERED}
             leading = leaders(timed, frozenset((columns[slower], columns[faster]) for slower, faster in pairs))
@@ -307,7 +307,7 @@ def test_charts_means_and_crossings_are_those_of_the_chosen_baseline(
             out.courses = all("#break_even tbody tr").filter(visible).map(row =>
               [...row.cells].map(text).find(words => /ahead|baseline|undecided/.test(words)));""",
         )
-        report = report_of(loaded, loaded.analysis(base))
+        report = Report(loaded, loaded.analysis(base))
         comparisons, summary = report.section(ComparisonsSection), found(report, "summary")
         assert comparisons
         assert shown["charts"] == [

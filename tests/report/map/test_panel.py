@@ -18,7 +18,7 @@ from suite.plan.planning import make
 from suite.plan.preset import load
 from suite.report.formats.render import page
 from suite.report.map.panel import COLUMNS_MOST, Panel
-from suite.report.map.remedies import HowMade
+from suite.report.map.remedies import options_of
 from suite.report.page import Report, report
 from suite.report.sections.timed.units import column_units
 from suite.results.analysis import Comparison
@@ -32,17 +32,17 @@ SETS = Path(__file__).parents[2] / "results" / "sets"
 
 
 @pytest.fixture(scope="module")
-def shown(made: Report) -> tuple[Panel, ...]:
+def shown(made: Report) -> list[Panel]:
     """The panels of the synthetic set."""
-    return made.panels(made.overview)
+    return made.panels
 
 
 def question(analysis: results.Analysis, panel: Panel) -> Comparison:
     """The comparison that a panel is of."""
-    return next(comparison for comparison in analysis.comparisons if comparison.name == panel.question)
+    return next(comparison for comparison in analysis.comparisons if comparison.name == panel.comparison.name)
 
 
-def test_every_planned_cell_has_a_panel(loaded: results.Results, shown: tuple[Panel, ...]) -> None:
+def test_every_planned_cell_has_a_panel(loaded: results.Results, shown: list[Panel]) -> None:
     analysis = loaded.analysis()
     assert len(shown) == sum(len(comparison.cells) for comparison in analysis.comparisons)
     assert len({panel.id for panel in shown}) == len(shown)
@@ -52,14 +52,12 @@ def test_every_planned_cell_has_a_panel(loaded: results.Results, shown: tuple[Pa
         assert len(panel.marks) == (len(figures.processes) if figures else 0)
         assert ("Median of a step" in known) == (figures is not None)
         assert panel.recipe is not None
-        if panel.outcome != "ok":
+        if panel.cell.outcome != "ok":
             assert known["Reason"] and known["Remedy"]
             assert panel.recipe.command.count("--stack=") == 1 and panel.recipe.company == " alone"
 
 
-def test_a_panel_has_the_suites_own_ratio_over_every_baseline(
-    loaded: results.Results, shown: tuple[Panel, ...]
-) -> None:
+def test_a_panel_has_the_suites_own_ratio_over_every_baseline(loaded: results.Results, shown: list[Panel]) -> None:
     bases = [ratio.baseline for panel in shown for ratio in panel.ratios]
     assert len({*bases}) == 10 and bases[0] == synthetic.BASELINE
     seen = 0
@@ -69,7 +67,7 @@ def test_a_panel_has_the_suites_own_ratio_over_every_baseline(
             comparison = question(analysis, panel)
             figures = comparison.of(panel.stack)
             if figures is None or not figures.counts:
-                assert panel.ratios == ()
+                assert panel.ratios == []
                 continue
             [over] = [ratio for ratio in panel.ratios if ratio.baseline == base]
             assert over.by == comparison.baseline
@@ -85,7 +83,7 @@ def test_a_panel_has_the_suites_own_ratio_over_every_baseline(
 
 
 def test_the_plot_of_processes_names_their_least_and_greatest_median(
-    loaded: results.Results, shown: tuple[Panel, ...]
+    loaded: results.Results, shown: list[Panel]
 ) -> None:
     analysis = loaded.analysis()
     seen = set()
@@ -113,7 +111,7 @@ def test_a_stack_in_two_modes_says_so_behind_its_cell_and_on_the_map() -> None:
     made = report(results.Results(Path("nowhere"), plan_file(), rows, [], {}), "numpy")
     overview = made.overview
     assert overview and overview.sentence
-    told = {panel.stack: panel.facts for panel in made.panels(overview)}
+    told = {panel.stack: panel.facts for panel in made.panels}
     assert (
         told["jax_jit"]["Two modes"].startswith("slowest/fastest 1.51×, fastest 10.0")
         and "Two modes" not in told["numpy"]
@@ -122,17 +120,19 @@ def test_a_stack_in_two_modes_says_so_behind_its_cell_and_on_the_map() -> None:
         squares = dict(zip(overview.shown.columns, row.squares, strict=True))
         assert [stack for stack, square in squares.items() if square.has_modes] == ["jax_jit"]
         assert "modes" in squares["jax_jit"].css.split() and squares["jax_jit"].title.endswith("run in two modes")
-    first = overview.data["maps"]["first"]["numpy"]["rows"][0]
-    assert not any("modes" in cell[0].split() for cell in first), "the note is on steady steps"
+    first = overview.data.metrics["first"].maps["numpy"].rows[0]
+    assert not any("modes" in cell[0].split() for cell in first if isinstance(cell, list)), (
+        "the note is on steady steps"
+    )
 
 
-def test_what_stands_in_for_a_baseline_is_named(shown: tuple[Panel, ...]) -> None:
-    [panel] = [panel for panel in shown if (panel.stack, panel.question) == ("numpy", "selu forward")]
+def test_what_stands_in_for_a_baseline_is_named(shown: list[Panel]) -> None:
+    [panel] = [panel for panel in shown if (panel.stack, panel.comparison.name) == ("numpy", "selu forward")]
     [over] = [ratio for ratio in panel.ratios if ratio.baseline == "tf_graph"]  # an error on this question
     assert over.name == "tf_graph (jax_jit in its place)" and over.words.startswith("slower, ")
 
 
-def test_a_run_plot_has_the_least_and_the_greatest_sample_in_under_4_kb(shown: tuple[Panel, ...]) -> None:
+def test_a_run_plot_has_the_least_and_the_greatest_sample_in_under_4_kb(shown: list[Panel]) -> None:
     plots = [plot for panel in shown for plot in panel.runs]
     assert len(plots) > 100
     for plot in plots:
@@ -152,32 +152,31 @@ def typed(command: str) -> RunOptions:
 
 
 def test_a_command_asks_for_its_case_and_the_baselines_alone_with_the_sets_settings(
-    loaded: results.Results, shown: tuple[Panel, ...]
+    loaded: results.Results, shown: list[Panel]
 ) -> None:
     assert loaded.plan_file is not None
     cases = {(planned.case.workload, planned.case.stack): planned.case for planned in loaded.plan_file.plan.cases}
     for panel in shown:
-        if panel.question == "ffn train":
+        if panel.comparison.name == "ffn train":
             continue  # the synthetic set's dims of ffn aren't those of the workload
         assert panel.recipe is not None
         options = typed(panel.recipe.command)
-        case = cases[panel.question.split()[0], panel.stack]
+        case = cases[panel.comparison.name.split()[0], panel.stack]
         chosen = options.chosen_preset()
         plan = make("again", chosen, options.selection(range(case.threads)), find(), options.baseline, lambda *_: None)
-        beside = cases[case.workload, panel.recipe.baseline]
+        baseline = panel.stack if panel.cell.failed else panel.comparison.baseline
+        beside = cases[case.workload, baseline]
         # The synthetic set's dims aren't those of its size.
         asked = [dataclasses.replace(planned.case, size=case.size) for planned in plan.cases]
         assert {each.case_id for each in asked} == {case.case_id, beside.case_id}
-        assert plan.baseline == panel.recipe.baseline and plan.purpose == "timed"
+        assert plan.baseline == baseline and plan.purpose == "timed"
         assert options.engine == "local" and options.repeats == synthetic.BLOCKS
         assert options.preset == "ops" and options.sampling == "alone", "as the user gave them"
 
 
 def test_a_command_keeps_the_options_that_hold_for_every_case() -> None:
     def kept(*options: str, **plan: Any) -> tuple[str, ...]:
-        made = HowMade.of(results.Results(Path("nowhere"), plan_file(options=options, **plan), [], [], {}))
-        assert made is not None
-        return made.options
+        return tuple(options_of(plan_file(options=options, **plan)))
 
     assert kept("--workload=gemm", "--repeats=3", "--results=x", "--shard=1/2") == ("--engine=local",)
     given = ("--explain", "--ir=off", "--timeout=90s", "--purpose=timed")
@@ -191,7 +190,7 @@ def test_a_command_keeps_the_options_that_hold_for_every_case() -> None:
 
 def test_an_older_set_whose_plan_has_no_options_has_a_shorter_command() -> None:
     made = report(results.load(SETS / "two_passes"))
-    recipes = [panel.recipe for panel in made.panels(made.overview) if panel.recipe]
+    recipes = [panel.recipe for panel in made.panels if panel.recipe]
     assert recipes and all("--preset" not in recipe.command and " --repeats=2" in recipe.command for recipe in recipes)
     assert all(typed(recipe.command).engine == "local" and "older" in recipe.about[-1] for recipe in recipes)
 
@@ -203,7 +202,7 @@ def test_what_changes_the_numbers_is_in_the_command() -> None:
     times = {"numpy": [0.02, 0.021], "jax_jit": [0.01, 0.011], "tf_xla": [0.01, 0.012]}
     rows = rows_of(times, allocator="system", track="tuned", precision="bf16", threads=4, cache="warm")
     made = report(results.Results(Path("nowhere"), file, rows, [], {}))
-    [panel] = [panel for panel in made.panels(made.overview) if panel.stack == "jax_jit"]
+    [panel] = [panel for panel in made.panels if panel.stack == "jax_jit"]
     assert panel.recipe is not None
     options = typed(panel.recipe.command)
     assert (options.engine, options.repeats, options.timeout) == ("docker", 2, "90s")
@@ -239,5 +238,5 @@ def test_processes_that_were_inferred_are_told_apart_from_those_that_ran() -> No
         for row in rows
     ]
     made = report(results.Results(Path("nowhere"), plan_file(baseline="numpy"), rows, [], {}))
-    known = {panel.stack: panel.facts["Processes"] for panel in made.panels(made.overview)}
+    known = {panel.stack: panel.facts["Processes"] for panel in made.panels}
     assert known == {"numpy": "3 ok of 3", "jax_jit": "0 ok of 3: 1 ran, 2 inferred"}

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from suite import results
+from suite.answers.answer import ASKED
 from suite.answers.sentences import by_number, counted, first_of, listed
 from suite.case import Flag
 from suite.report.formats.export import export
 from suite.report.formats.render import TEMPLATES, term
 from suite.report.page import Report
-from suite.report.sections.registry import SECTIONS
 from suite.report.sections.whole_set.terms import FLAG_TERMS, term_id, terms
 from tests.report.test_page import Page
 
@@ -25,8 +25,8 @@ def test_the_page_folds_every_section_to_its_answer(made: Report, html_file: Pat
     assert len(heads) == len(made.sections) >= 12
     for section in made.sections:
         assert section.answer.strip() and "\n" not in section.answer and len(section.answer) < 240, section.name
-        assert f'<div class="unfolded" id="{section.target}">' in page
-        assert f'<a class="anchor" href="#{section.target}"' in page
+        assert f'<div class="unfolded" id="{section.name}">' in page
+        assert f'<a class="anchor" href="#{section.name}"' in page
     assert not re.search(r"<details[^>]*open[^>]*><summary><h2>", page)
 
 
@@ -56,7 +56,7 @@ def test_every_term_is_explained_once_and_linked_where_it_is_used(html_file: Pat
         for template in TEMPLATES.rglob("*.html.j2")
         for word in re.findall(r'\bterm\("([^"]+)"', template.read_text(encoding="utf-8"))
     }
-    used = in_sentences | {word for kind in SECTIONS for word in kind.terms} | {*FLAG_TERMS.values()}
+    used = in_sentences | {word for asked in ASKED.values() for word in asked.terms} | {*FLAG_TERMS.values()}
     assert {*FLAG_TERMS} == {*Flag}
     assert used == terms().keys(), "a word without a meaning, or a meaning of a word that nothing links to"
 

@@ -11,11 +11,12 @@ import pytest
 from suite import results
 from suite.cli.options import RunOptions
 from suite.report.map.panel import panels
-from suite.report.map.remedies import HowMade
+from suite.report.map.remedies import options_of
 from suite.report.page import report
 from suite.report.sections.mkl_note import MklNote, mkl_note
 from suite.report.sections.timed.comparisons import ComparisonsSection
 from suite.results.analysis import Analysis
+from suite.results.frame import Frame
 from suite.stacks.torch.mkl_path import KNOB
 from tests.report.parts import part
 from tests.typed import parsed
@@ -55,7 +56,7 @@ def note_of(analysis: Analysis, machine: dict[str, Any]) -> MklNote | None:
 
 def test_the_cause_is_likely_untested_and_has_its_command(slowed: Analysis) -> None:
     note = note_of(slowed, AMD)
-    assert note and note.stacks == "torch_eager"
+    assert note and "MKL, which torch_eager calls here" in note.text
     assert "isn't Intel's, and this is AMD EPYC. On this path it uses at most AVX2" in note.text
     assert "although it has AVX-512" in note.text
     assert note.text.endswith("That likely makes torch_eager slower here; it is not tested in this set.")
@@ -67,17 +68,16 @@ def test_the_cause_is_likely_untested_and_has_its_command(slowed: Analysis) -> N
 
 
 def test_its_command_has_the_settings_of_the_set(loaded: results.Results, slowed: Analysis) -> None:
-    made_by = HowMade.of(loaded)
     gemm = next(comparison for comparison in slowed.comparisons if comparison.name == "gemm forward")
-    note = mkl_note(gemm, slowed, AMD, made_by)
-    assert note and made_by
+    note = mkl_note(gemm, slowed, AMD, loaded.plan_file)
+    assert note and loaded.plan_file
     words = shlex.split(note.command)
-    assert {*made_by.options} <= {*words}
+    assert {*options_of(loaded.plan_file)} <= {*words}
     _, options = parsed(words[1:])
     assert isinstance(options, RunOptions) and options.track == ("default", "tuned")
     view = next(v for v in part(report(loaded), ComparisonsSection).views if v.comparison.name == gemm.name)
-    machine = dataclasses.replace(view.context, results=dataclasses.replace(loaded, machine=AMD), analysis=slowed)
-    assert dataclasses.replace(view, comparison=gemm, context=machine).mkl_note == note
+    of_amd = Frame(dataclasses.replace(loaded, machine=AMD), slowed)
+    assert dataclasses.replace(view, comparison=gemm, frame=of_amd).mkl_note == note
 
 
 def test_there_is_no_note_where_the_set_does_not_support_it(loaded: results.Results, slowed: Analysis) -> None:
@@ -105,7 +105,7 @@ def slowed_free(stacks: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def test_every_panel_of_the_question_links_to_the_note(slowed: Analysis) -> None:
     behind = panels({"torch_eager": slowed}, AMD, None)
-    linked = {(panel.question, panel.stack) for panel in behind if panel.mkl_note}
+    linked = {(panel.comparison.name, panel.stack) for panel in behind if panel.mkl_note}
     gemm = next(comparison for comparison in slowed.comparisons if comparison.name == "gemm forward")
     assert linked == {("gemm forward", stack.stack) for stack in gemm.stacks}
     assert ("gemm forward", "jax_jit") in linked

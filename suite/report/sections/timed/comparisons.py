@@ -11,22 +11,21 @@ from typing import Any
 import polars as pl
 
 from suite import units
-from suite.answers.answer import Answer
+from suite.answers.answer import Answer, Asked
 from suite.answers.comparisons import CLOCKS, TIMING, equal_words, short
 from suite.answers.figures.axes import Plot
 from suite.answers.figures.bars import KINDS, MEMORY, Bars, bars
 from suite.answers.figures.plots import comparison_plots, speedup_plot
 from suite.answers.show import Part, only, part, rows_of, titles
-from suite.report.map.remedies import HowMade
 from suite.report.sections.labels import comparison_anchor, subtitle
 from suite.report.sections.mkl_note import MklNote, mkl_note
-from suite.report.sections.section import AnswerLine, AnswerSection, Context
+from suite.report.sections.section import AnswerSection, Context
 from suite.report.sections.timed.headlines import Headline, standing_in
 from suite.report.sections.timed.units import column_units
 from suite.report.tables import Table, Value
-from suite.results.analysis import Analysis, Comparison
+from suite.results.analysis import Comparison
 from suite.results.cases.break_even import Calls
-from suite.results.frame import ends
+from suite.results.frame import Frame, ends
 from suite.results.questions.sweeps import sweeps
 from suite.results.ranking import compared_stacks
 from suite.stats import Estimate
@@ -52,7 +51,7 @@ class ComparisonView:
     comparison: Comparison
     lines: pl.DataFrame
     headline: Headline
-    context: Context
+    frame: Frame
 
     @property
     def anchor(self) -> str:
@@ -61,8 +60,8 @@ class ComparisonView:
     @cached_property
     def mkl_note(self) -> MklNote | None:
         """Why MKL took its default path; None if no stack's kernels name that path."""
-        results = self.context.results
-        return mkl_note(self.comparison, self.context.analysis, results.machine, HowMade.of(results))
+        results = self.frame.results
+        return mkl_note(self.comparison, self.frame.analysis, results.machine, results.plan_file)
 
     @property
     def out_of_order(self) -> str:
@@ -77,17 +76,14 @@ class ComparisonView:
 
     @property
     def subtitle(self) -> str:
-        """The dims and settings of the question, for the line under its name."""
         return subtitle(self.comparison.head)
 
     @property
     def timing(self) -> Part:
-        """Its first table, the time of one step."""
         return self.part(TIMING)
 
     @property
     def clocks(self) -> Part:
-        """Its second table: clocks, compiling and memory."""
         return self.part(CLOCKS)
 
     def part(self, names: Sequence[str]) -> Part:
@@ -103,8 +99,7 @@ class ComparisonView:
 
     @property
     def speedups(self) -> Plot | None:
-        """The figure of its speedups over its baseline."""
-        return speedup_plot(self.comparison, self.anchor, self.context.protocol.tie_ratio)
+        return speedup_plot(self.comparison, self.anchor, self.frame.protocol.tie_ratio)
 
     @property
     def peaks(self) -> Bars | None:
@@ -126,7 +121,6 @@ class ComparisonView:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The comparison for JSON, times in seconds."""
         comparison = self.comparison
         return {
             "name": comparison.name,
@@ -141,36 +135,24 @@ class ComparisonView:
 class ComparisonsSection(AnswerSection):
     """The comparisons of a set by name."""
 
-    template = "sections/comparisons.html.j2"
-
-    def __init__(self, context: Context, found: Answer) -> None:
-        super().__init__(context, found)
-        self.stacks = (*(s for s in compared_stacks(context.analysis) if s != self.baseline), self.baseline)
-        self.confidence = units.percent(context.protocol.confidence)
+    def __init__(self, asked: Asked, context: Context, found: Answer) -> None:
+        super().__init__(asked, context, found)
+        self.template = "sections/comparisons.html.j2"
+        frame = context.frame
+        self.stacks = (*(s for s in compared_stacks(frame.analysis) if s != self.baseline), self.baseline)
+        self.about = asked.about.format(confidence=units.percent(frame.protocol.confidence))
         lines = found.table.partition_by("question", as_dict=True)
         self.views = [
-            ComparisonView(comparison, lines[comparison.name,], headline, context)
-            for comparison, headline in zip(context.analysis.comparisons, context.headlines, strict=True)
+            ComparisonView(comparison, lines[comparison.name,], headline, frame)
+            for comparison, headline in zip(frame.analysis.comparisons, context.headlines, strict=True)
         ]
-
-    @classmethod
-    def names(cls, analysis: Analysis) -> Mapping[str, str]:
-        return {comparison.id: comparison.name for comparison in analysis.comparisons}
-
-    @property
-    def about(self) -> str:
-        return self.asked.about.format(confidence=self.confidence)
 
     @property
     def cause(self) -> MklNote | None:
         return next((note for view in self.views if (note := view.mkl_note)), None)
 
-    def answers(self) -> Sequence[AnswerLine]:
-        return [
-            AnswerLine(said.question, view.anchor, said.text, said.before, said.lowest, said.rest, said.has_interval)
-            for view in self.views
-            for said in (view.headline,)
-        ]
+    def answers(self) -> Iterable[tuple[str, Headline]]:
+        return [(view.anchor, view.headline) for view in self.views]
 
     def tables(self) -> Sequence[Table]:
         """The speedups: a line for each stack, a column for each question. A question file has a table of its own,
@@ -190,7 +172,6 @@ class ComparisonsSection(AnswerSection):
         return [view for view in self.views if view.comparison.id not in swept]
 
     def lines(self) -> Iterable[Mapping[str, Value]]:
-        """A line for each stack of each comparison, in seconds and bytes."""
         for line in self.found.table.sort("question", "stack").iter_rows(named=True):
             yield line | {
                 "purpose": "timed",

@@ -29,42 +29,40 @@ VERDICTS = {
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The answer to one comparison. The sentence is `lead` for `question`: `lowest` `rest`. There is no lead where
-    only one stack has a time.
+    """The answer to one question. The sentence is `lead` for `question`: `lowest` `rest`. There is no lead where only
+    one stack has a time, and for a question on something else than times there is only the rest.
 
     `lowest` is the stack with the lowest median, `seconds` that median, and `speedup` the stack's ratio to the baseline
-    (None if it is the baseline, or the baseline has no time). `rivals` are the stacks that aren't shown to be slower.
-    `has_interval` says whether the median has an interval, which takes two blocks; `has_modes` whether its processes
-    run in two modes. `slower` are the stacks that are neither.
+    (None if it is the baseline, or the baseline has no time). `rivals` are the stacks that aren't shown to be slower,
+    `slower` the others. `has_interval` says whether the median has an interval, which takes two blocks; `has_modes`
+    whether its processes run in two modes. Of `planned` stacks, `ok` have a time that counts.
     """
 
     question: str
-    lead: str
-    lowest: str
     rest: str
-    seconds: float | None
-    speedup: Speedup | None
-    rivals: tuple[str, ...]
-    ok: int
-    planned: int
+    lead: str = ""
+    lowest: str = ""
+    seconds: float | None = None
+    speedup: Speedup | None = None
+    rivals: tuple[str, ...] = ()
+    slower: tuple[str, ...] = ()
+    ok: int = 0
+    planned: int = 0
     has_interval: bool = False
     has_modes: bool = False
-    slower: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
-        """Returns the sentence as plain text."""
         subject = f"{self.lead} for {self.question}" if self.lead else self.question
         return f"{subject}: {self.lowest}{self.rest}"
 
     @property
     def before(self) -> str:
-        """Returns what stands before the stack's name, beside the question."""
+        """What stands before the stack's name, beside the question."""
         return f"{self.lead}: " if self.lead else ""
 
 
 def headlines(analysis: Analysis) -> tuple[Headline, ...]:
-    """Returns the answer to each comparison, in the order of the comparisons."""
     complete = analysis.not_run == 0
     return tuple(headline(comparison, analysis, complete=complete) for comparison in analysis.comparisons)
 
@@ -73,41 +71,37 @@ def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> H
     """Returns the answer to one comparison; if the set isn't `complete`, the sentence says that it is the answer so
     far."""
     counting = [stack for stack in comparison.stacks if stack.counts]
-    planned = len(comparison.cells)
-    lost = sum(cell.failed for cell in comparison.cells)
+    planned, lost = len(comparison.cells), sum(cell.failed for cell in comparison.cells)
     tail = f" {lost} of {planned} stacks did not end ok." if lost else ""
     if not counting:
-        lead = "No answer" if complete else "No answer so far"
-        rest = f"no stack {'produced' if complete else 'has'} a time that counts.{tail}"
-        return Headline(comparison.name, lead, "", rest, None, None, (), 0, planned)
-    unit = column_units(comparison).steady
-    first, time = counting[0], unit(counting[0].median.value)
-    rival_stacks: tuple[str, ...] = ()
-    if len(counting) == 1:
-        lead, so_far = "", "" if complete else " so far"
+        lead, verb = ("No answer", "produced") if complete else ("No answer so far", "has")
+        return Headline(comparison.name, f"no stack {verb} a time that counts.{tail}", lead, planned=planned)
+    unit = column_units(comparison)
+    first, time, so_far = counting[0], unit.steady(counting[0].median.value), "" if complete else " so far"
+    rivals_, lead = rivals_of(first, counting, comparison, analysis), ""
+    if planned == 1:
+        rest = f" takes {time}{so_far}; no other stack {'is shown' if analysis.hidden else 'was measured'}"
+    elif len(counting) == 1:
         rest = f" alone has a valid time{so_far}, {time}"
-        if planned == 1:
-            rest = f" takes {time}{so_far}; no other stack {'is shown' if analysis.hidden else 'was measured'}"
     else:
-        rival_stacks = rivals_of(first, counting, comparison, analysis)
-        lead = ("Lowest median" if rival_stacks else "Fastest") if complete else "So far the lowest median"
+        lead = ("Lowest median" if rivals_ else "Fastest") if complete else "So far the lowest median"
         rest = f", {time}{against(first, counting, comparison)}"
         rest += f" ({outcome_text(first.cell)})" if first.cell.failed else ""
-        rest += f"; not shown to be faster than {listed(rival_stacks, MOST_RIVALS)}" if rival_stacks else ""
+        rest += f"; not shown to be faster than {listed(rivals_, MOST_RIVALS)}" if rivals_ else ""
     rest += f"; {ALONE}" if first.speedup and first.speedup.note == ALONE else ""
     return Headline(
         comparison.name,
+        f"{rest}.{tail}{modes(counting, unit.steady)}{first_run(first, counting, unit.first)}",
         lead,
         first.stack,
-        f"{rest}.{tail}{modes(counting, unit)}{first_run(first, counting, column_units(comparison).first)}",
         first.median.value,
         first.speedup,
-        rival_stacks,
-        len(counting),
-        planned,
-        first.median.low is not None,
-        first.has_modes,
-        tuple(stack.stack for stack in counting[1:] if stack.stack not in rival_stacks),
+        rivals_,
+        slower=tuple(stack.stack for stack in counting[1:] if stack.stack not in rivals_),
+        ok=len(counting),
+        planned=planned,
+        has_interval=first.median.low is not None,
+        has_modes=first.has_modes,
     )
 
 
@@ -115,6 +109,8 @@ def rivals_of(
     first: StackFigures, counting: Sequence[StackFigures], comparison: Comparison, analysis: Analysis
 ) -> tuple[str, ...]:
     """Returns the stacks that aren't shown to be slower than `first`, which has the lowest median."""
+    if len(counting) == 1:
+        return ()
     stacks = [figures.stack for figures in counting]
     over_baseline = {figures.stack: figures.speedup.verdict for figures in counting if figures.speedup}
     others = [stack for stack in stacks if stack not in (first.stack, comparison.baseline)]

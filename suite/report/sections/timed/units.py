@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from suite.results.analysis import Comparison
-from suite.units import Unit, byte_unit, time_unit
+from suite.units import Unit, time_unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,6 @@ class Units:
     second: Unit
     steady: Unit
     compile: Unit
-    memory: Unit
 
 
 def column_units(comparison: Comparison) -> Units:
@@ -27,5 +26,4 @@ def column_units(comparison: Comparison) -> Units:
         second=time_unit(stack.second for stack in stacks),
         steady=time_unit(stack.median.value for stack in stacks),
         compile=time_unit(stack.compile for stack in stacks if stack.compile),
-        memory=byte_unit(stack.peak_bytes for stack in stacks),
     )

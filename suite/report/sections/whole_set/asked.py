@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from suite.answers.sentences import listed
@@ -13,7 +12,6 @@ from suite.case import NAME
 from suite.guard.printable import printable
 from suite.report.sections.section import Context, Section
 from suite.report.tables import Table
-from suite.results.analysis import Analysis
 
 BYTES_MAX = 1 << 16  # of a file's text; of a longer one this much is shown
 FUNCTION = re.compile(r"def (\w+)\(")
@@ -41,25 +39,12 @@ class Asked:
         return [(code_anchor(self.workload, start.group(1)) if start else "", line) for start, line in starts]
 
 
-@dataclass(frozen=True, slots=True)
 class AskedSection(Section):
     """The question files of a set."""
 
-    files: tuple[Asked, ...]
-
-    name = "asked"
-    nav = "The question"
-    key = "asked"
-    grows = False
-
-    @classmethod
-    def of(cls, context: Context) -> AskedSection | None:
-        files = asked(context.results.path / "inputs" / "workloads", context.analysis)
-        return cls(files) if files else None
-
-    @property
-    def answer(self) -> str:
-        return listed([file.question for file in self.files])
+    def __init__(self, files: Sequence[Asked]) -> None:
+        super().__init__("asked", "The question", listed([file.question for file in files]))
+        self.key, self.files = "asked", files
 
     @property
     def functions(self) -> Sequence[str]:
@@ -79,16 +64,17 @@ class AskedSection(Section):
         ]
 
 
-def asked(folder: Path, analysis: Analysis) -> tuple[Asked, ...]:
+def asked(context: Context) -> AskedSection | None:
     """Returns the question files that a set has kept of its comparisons."""
-    names = sorted({each.head.text("workload") for each in analysis.comparisons if each.head["implementation"]})
+    folder, comparisons = context.frame.results.path / "inputs" / "workloads", context.frame.analysis.comparisons
+    names = sorted({each.head.text("workload") for each in comparisons if each.head["implementation"]})
     found = []
     for name in filter(NAME.fullmatch, names):
         path = folder / f"{name}.py"
         if path.is_file() and not path.is_symlink():
             with path.open(encoding="utf-8", errors="replace") as file:
                 found.append(Asked(name, file.read(BYTES_MAX)))
-    return tuple(found)
+    return AskedSection(found) if found else None
 
 
 def code_anchor(workload: str, function: str) -> str:

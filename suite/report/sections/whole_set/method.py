@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict
 
 from suite.answers.facts import facts_of
 from suite.case import Purpose
 from suite.protocol import SAMPLINGS
 from suite.report.sections.section import Context, Section
 from suite.report.sections.whole_set.terms import constants
-from suite.results.analysis import Analysis
 from suite.sets.rows import Row
 
 ROUNDS = "in rounds"
@@ -29,34 +28,23 @@ def sampled(rows: Iterable[Row]) -> str:
     return ", ".join(f"{words} ({count} of {len(timed)} processes)" for words, count in counts.most_common())
 
 
-@dataclass(frozen=True, slots=True)
-class MethodSection(Section):
-    """How the set was `sampled` and judged, with the `constants` that the template's sentences quote."""
-
-    analysis: Analysis
-    sampled: str
-    constants: Mapping[str, str]
-
-    name = "method"
-    nav = "Method"
-    heading = "Method in short"
-    grows = False
-
-    @classmethod
-    def of(cls, context: Context) -> MethodSection:
-        return cls(context.analysis, sampled(context.analysis.counted), constants(context.protocol))
-
-    @property
-    def protocol(self) -> Mapping[str, str]:
-        return facts_of({name.replace("_", " "): value for name, value in asdict(self.analysis.protocol).items()})
-
-    @property
-    def has_rounds(self) -> bool:
-        return ROUNDS in self.sampled
-
-    @property
-    def answer(self) -> str:
-        return (
-            f"Fresh processes in shuffled blocks, paired inside a block; simultaneous {self.constants['confidence']} "
-            f"intervals; a tie is within ±{self.constants['tie']}."
-        )
+def method(context: Context) -> Section:
+    protocol, analysis = context.frame.protocol, context.frame.analysis
+    quoted, how = constants(protocol), sampled(analysis.counted)
+    answer = (
+        f"Fresh processes in shuffled blocks, paired inside a block; simultaneous {quoted['confidence']} intervals; "
+        f"a tie is within ±{quoted['tie']}."
+    )
+    return Section(
+        "method",
+        "Method",
+        answer,
+        heading="Method in short",
+        shown={
+            "analysis": analysis,
+            "sampled": how,
+            "has_rounds": ROUNDS in how,
+            "constants": quoted,
+            "protocol": facts_of({name.replace("_", " "): value for name, value in asdict(protocol).items()}),
+        },
+    )

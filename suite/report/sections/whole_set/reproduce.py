@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from suite.errors import COMMAND, COMMANDS
@@ -14,46 +12,28 @@ from suite.sets.plan import REVISION, PlanFile
 REVISION_MAX = 1000  # characters of inputs/revision.txt that are read
 
 
-@dataclass(frozen=True, slots=True)
-class ReproduceSection(Section):
-    """The plan and the source of a set; a bare Parquet file has no plan, and doesn't say how it was made."""
+def reproduce(context: Context) -> Section:
+    """A bare Parquet file has no plan, and doesn't say how it was made."""
+    results = context.frame.results
+    file, (revision, is_modified) = results.plan_file, source(results.path / "inputs")
+    if file is None:
+        answer, shown = "Unknown: a bare Parquet file doesn't say how it was made.", {}
+    else:
+        commands = steps(file, revision, is_modified)
+        answer, shown = (
+            f"Measured by: {commands[-1]}",
+            {"steps": commands, "facts": made_from(file, revision, is_modified)},
+        )
+    return Section("reproduce", "Reproduce", answer, heading="Reproduce this result set", shown=shown)
 
-    file: PlanFile | None
-    revision: str
-    is_modified: bool
 
-    name = "reproduce"
-    nav = "Reproduce"
-    heading = "Reproduce this result set"
-    grows = False
-
-    @classmethod
-    def of(cls, context: Context) -> ReproduceSection:
-        return cls(context.results.plan_file, *source(context.results.path / "inputs"))
-
-    @property
-    def answer(self) -> str:
-        if self.file is None:
-            return "Unknown: a bare Parquet file doesn't say how it was made."
-        return f"Measured by: {self.steps[-1]}"
-
-    @property
-    def steps(self) -> Sequence[str]:
-        """The commands that check out the source, apply the changes that were made to it, and run; none without a
-        plan."""
-        return steps(self.file, self.revision, self.is_modified) if self.file else ()
-
-    @property
-    def facts(self) -> Mapping[str, str]:
-        """What the set was made from: revision, seed, locks."""
-        if self.file is None:
-            return {}
-        return {
-            "source revision": self.revision.strip() or "unknown",
-            "source modified": "yes, by inputs/diff.patch: read it before you apply it" if self.is_modified else "no",
-            "seed": str(self.file.plan.seed),
-            **{f"lock file {name}": digest or "none" for name, digest in sorted(self.file.locks.items())},
-        }
+def made_from(file: PlanFile, revision: str, is_modified: bool) -> dict[str, str]:
+    return {
+        "source revision": revision.strip() or "unknown",
+        "source modified": "yes, by inputs/diff.patch: read it before you apply it" if is_modified else "no",
+        "seed": str(file.plan.seed),
+        **{f"lock file {name}": digest or "none" for name, digest in sorted(file.locks.items())},
+    }
 
 
 def source(inputs: Path) -> tuple[str, bool]:
@@ -67,7 +47,7 @@ def source(inputs: Path) -> tuple[str, bool]:
 
 
 def steps(file: PlanFile, revision: str, is_modified: bool) -> list[str]:
-    """Returns the commands that make a set again."""
+    """Returns the commands that check out the source, apply the changes that were made to it, and run."""
     clean = next(iter(revision.split()), "")
     checkout = [f"git checkout {clean}"] if REVISION.fullmatch(clean) else []
     patch = f"{shlex.quote(f'results/{file.plan.set_id}')}/inputs/diff.patch"

@@ -16,25 +16,15 @@ from suite.stats import CLOSE, MODES_SPREAD
 GLOSSARY = Path(__file__).parents[4] / "reports" / "glossary.toml"
 
 
+def flag_words(flag: str) -> str:
+    return "steady state assumed" if flag == Flag.ASSUMED else flag.replace("_", " ")
+
+
 # The word of the glossary that explains each flag of a row.
-FLAG_TERMS: Mapping[str, str] = {
-    Flag.NO_STEADY_STATE: "no steady state",
-    Flag.ASSUMED: "steady state assumed",
-    Flag.NOISY: "noisy",
-    Flag.DISTURBED: "disturbed",
-    Flag.PAGE_FAULTS: "page faults",
-    Flag.RECOMPILED: "recompiled",
-    Flag.FALLBACK_OPS: "fallback ops",
+FLAG_TERMS: dict[str, str] = {
+    **{flag: flag_words(flag) for flag in Flag},
     Flag.GRAPH_BREAKS: "graph break",
-    Flag.IMPLAUSIBLE: "implausible",
-    Flag.UNSTABLE: "unstable",
-    Flag.NOT_FINITE: "not finite",
     Flag.WIDER: "wider type inside",
-    Flag.UNVERIFIED: "unverified",
-    Flag.INCOMPLETE_BLOCK: "incomplete block",
-    Flag.REJECTED_BLOCK: "rejected block",
-    Flag.HARNESS: "harness",
-    Flag.UNPINNED: "unpinned",
 }
 
 
@@ -54,11 +44,6 @@ def constants(protocol: Protocol) -> dict[str, str]:
 def terms() -> Mapping[str, str]:
     """Returns {term: what it means}, with the names of constants in braces."""
     return dict(sorted(tomllib.loads(GLOSSARY.read_text(encoding="utf-8")).items(), key=lambda item: item[0].lower()))
-
-
-def flag_words(flag: str) -> str:
-    """Returns a flag as the page writes it: `graph breaks`."""
-    return "steady state assumed" if flag == Flag.ASSUMED else flag.replace("_", " ")
 
 
 def flag_title(flag: str, share: str, protocol: Protocol) -> str:
