@@ -1,59 +1,106 @@
-"""Writes docs/findings/published.md: the times that other documents published, which are impossible, and why.
+"""Writes docs/findings/published.md: what other documents published, and what can be said to it.
 
 `.venv/bin/python -m tools.published > docs/findings/published.md`; a test compares the two.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from suite import units
-from suite.machine.published_peaks import PublishedPeaks
+from suite.machine.published_peaks import PublishedPeaks, peaks_of
 from suite.machine.roofline import MARGIN, TIMES_MOVED
 from suite.report.tables import Table, markdown
-from suite.results.documents.figures import Document, PublishedTime, documents
-from suite.results.documents.reach import IMPOSSIBLE, POSSIBLE, chip_of, dims_of, possible_work
+from suite.results.documents.figures import Document, PublishedFigure, PublishedTime, PublishedVerdict, documents
+from suite.results.documents.reach import IMPOSSIBLE, POSSIBLE, dims_of, least_seconds, possible, possible_work
 from suite.workloads import catalog
+from tools.figures.markers import published_tables
+from tools.figures.threads import Example
+
+GALLERY = Path(__file__).parents[1] / "docs" / "findings" / "gallery.md"
+WORDS = {"Confirmed": "confirmed", "The other way round": "contradicted"}  # {the gallery's: this page's}
+HEADS = ("what", "by", "on", "published", "possible from")
 
 HEAD = """# What others published
 
-This suite grew from a few documents. The files in [published/](../published/) have the times that they published, \
-with sources. If a set has their questions, its page shows these times beside its own ("Published elsewhere"), and \
-says which are too short for a whole step on the chip that the document names. This page is written from the files by \
-`.venv/bin/python -m tools.published`; a test compares the two.
+Documents with figures of these frameworks, and what can be said to each. They were read where they stand, the study \
+as it was quoted; what couldn't be read of one is said. The data are in [published/](../published/). A claim is \
+*confirmed* or *contradicted* by a set of the [gallery](gallery.md), *impossible by arithmetic* or *not comparable*. \
+The page of a set with the same question shows published times beside its own ("Published elsewhere"). This page is \
+written from the data and the gallery by `.venv/bin/python -m tools.published`; a test compares the two.
 
-A time is compared with the least time that its chip needs: FLOPs over the published peak, or bytes over the published \
-bandwidth, whichever is longer. The chip may keep bytes in its own memory from step to step, so twice the size of that \
-memory isn't counted (each byte would be read and written). A time counts as impossible only if it is {margin} times \
-too short. What chips reach is in [published_peaks.toml](../../suite/machine/published_peaks.toml), each figure \
-with its source.
+A time is impossible if it is {margin} times shorter than the chip needs: FLOPs over the published peak, or bytes over \
+the published bandwidth. Twice the bytes that the chip can keep in its own memory from step to step aren't counted. \
+What chips reach: [published_peaks.toml](../../suite/machine/published_peaks.toml).
 """
 
 
 def page() -> str:
     """Returns the text of docs/findings/published.md."""
-    parts = [HEAD.format(margin=MARGIN), *(section for document in documents() for section in sections(document))]
-    return "\n".join(parts)
+    found = documents()
+    index = "".join(f"- [{each.title}](#{anchor(each.title)}): **{verdict(each)[0]}**\n" for each in found)
+    return "\n".join([HEAD.format(margin=MARGIN), index, *(part for each in found for part in section(each))])
 
 
-def sections(document: Document) -> Iterator[str]:
-    """Yields the parts of one document: how it measured, its times, its verdicts, and the arithmetic of each time whose
-    chip is known."""
-    yield f"## {document.title}\n\n{f'<{document.url}>{chr(10)}{chr(10)}' if document.url else ''}{document.known}\n"
-    yield markdown(Table("", ["question", "stack", "on", "time", "where the result was"], [*map(line, document.times)]))
-    if document.verdicts:
-        lines = [
-            [
-                title(verdict.workload),
-                verdict.device,
-                *("fits" if fits else "out of memory" for fits in verdict.fits.values()),
-            ]
-            for verdict in document.verdicts
-        ]
-        yield markdown(Table("", ["training step", "on", *document.verdicts[0].fits], lines))
-    for time in document.times:
-        if (chip := chip_of(time)) is not None and possible_work(time):
+def verdict(document: Document) -> tuple[str, str]:
+    """Returns the verdict on a claim in a word, and why. The gallery's set decides on a claim with a question."""
+    impossible = [time for time in document.times if possible(time) == IMPOSSIBLE]
+    if impossible:
+        return "impossible by arithmetic", "; ".join(map(too_short, impossible))
+    example = Example.of(document.question) if document.question else None
+    if example is None or example.thread.apart:
+        return "not comparable", example.thread.apart if example else document.apart
+    thread = example.thread
+    held = f"`{thread.slower}` over `{thread.than}`"
+    table = published_tables(GALLERY.read_text(encoding="utf-8")).get(f"gallery-{example.name.replace('_', '-')}")
+    said = re.search(rf"\*\*([^*]+) here: ({re.escape(held)} is [^*]+)\.\*\*", table.text if table else "")
+    if said is None:
+        return "not measured yet", f"{held} will be held against it"
+    return WORDS.get(said[1], said[1].lower()), said[2]
+
+
+def too_short(time: PublishedTime) -> str:
+    """Returns why a published time can't be that of a whole step."""
+    least = units.seconds(least_seconds(time))
+    return f"{title(time.workload)} on one {time.device} takes at least {least}, not {units.seconds(time.seconds)}"
+
+
+def section(document: Document) -> Iterator[str]:
+    """Yields the parts of one document: the verdict, what it says and how it measured, the command that measures the
+    nearest here, its figures, and the arithmetic of each time that is impossible."""
+    word, why = verdict(document)
+    source = f"[Source]({document.url})" if document.url else "No public copy was found"
+    known = [
+        f"It says that {document.claim}. {source}{f', {document.date}' if document.date else ''}.",
+        *[f"On {document.hardware}."] * bool(document.hardware),
+        *[f"{document.versions}."] * bool(document.versions),
+        document.conditions,
+        *map(memory, document.verdicts),
+    ]
+    again = document.rerun or (f"./stackwars ask examples/{document.question}.py" if document.question else "")
+    yield f"## {document.title}\n\n**{word.capitalize()}: {why}.**{f' Here: `{again}`' if again else ''}\n"
+    yield f"{' '.join(known)}\n"
+    impossible = [time for time in document.times if possible(time) == IMPOSSIBLE]
+    lines = [*(line(time) for time in document.times if time not in impossible), *map(figure, document.figures)]
+    shown = [place for place in range(len(HEADS)) if any(cells[place] for cells in lines)]
+    if lines:
+        yield markdown(Table("", [HEADS[place] for place in shown], [[cells[at] for at in shown] for cells in lines]))
+    for time in impossible:
+        if (chip := peaks_of(time.device)) is not None and possible_work(time):
             yield arithmetic(time, chip)
+
+
+def memory(verdict: PublishedVerdict) -> str:
+    """Returns which frameworks' training step fits into a device's memory, as a sentence."""
+    fits = ", ".join(f"{by} {'fits' if whole else 'runs out of memory'}" for by, whole in verdict.fits.items())
+    return f"{title(verdict.workload)}: {fits}."
+
+
+def anchor(heading: str) -> str:
+    """Returns the address of a heading within its page."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
 def title(workload: str) -> str:
@@ -62,10 +109,23 @@ def title(workload: str) -> str:
 
 
 def line(time: PublishedTime) -> list[str]:
-    """Returns a published time as a line of its table."""
+    """Returns a published time as a line of its table, with the least time that is possible on its chip."""
     given = ", ".join(f"{name} {value:,}" for name, value in time.dims.items())
-    question = f"{title(time.workload)}, {time.pass_}, {given}"
-    return [question, time.stack, time.device, units.seconds(time.seconds), time.ends]
+    ended = f", result on the {time.ends}" if time.ends != "not said" else ""
+    least = least_seconds(time)
+    return [
+        f"{title(time.workload)}, {time.pass_}, {given}{ended}",
+        time.stack,
+        time.device if time.device != "not said" else "",
+        units.seconds(time.seconds),
+        units.seconds(least) if least is not None else "",
+    ]
+
+
+def figure(published: PublishedFigure) -> list[str]:
+    """Returns a figure as a line of its table."""
+    value = units.seconds(published.value) if published.unit == "s" else f"{published.value:.4g} {published.unit}"
+    return [published.of, published.by, "", value, ""]
 
 
 def arithmetic(time: PublishedTime, chip: PublishedPeaks) -> str:
@@ -88,7 +148,6 @@ def arithmetic(time: PublishedTime, chip: PublishedPeaks) -> str:
     ]
     heads = ["what a step is", "bytes a parameter", "bytes", "least time", f"{units.seconds(time.seconds)} is"]
     return (
-        f"### {title(time.workload)}, {units.seconds(time.seconds)}: the arithmetic\n\n"
         f"{parameters:,} parameters; {chip.title}: {rate / 1e12:.3g} TB/s. In {units.seconds(time.seconds)} its memory "
         f"moves {rate * time.seconds / 1e9:.3g} GB, {(rate * time.seconds + cache) / parameters:.3g} bytes a parameter "
         f"with what stays on the chip. The least time of the first line is ({whole.moved / 1e9:.3g} GB − "
@@ -100,10 +159,8 @@ def arithmetic(time: PublishedTime, chip: PublishedPeaks) -> str:
 
 
 def conclusion(time: PublishedTime) -> str:
-    """Returns what a published time can be the time of, and what it can't."""
+    """Returns what an impossible time can be the time of."""
     first, *others = possible_work(time)
-    if first.verdict(time.seconds) != IMPOSSIBLE:
-        return "\nThe time can be that of a whole step.\n"
     times = units.digits(first.least / time.seconds)
     listed = "; ".join(work.words for work in others if work.verdict(time.seconds) == POSSIBLE)
     return (

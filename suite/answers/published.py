@@ -11,7 +11,7 @@ from suite.answers.answer import Answer, answer
 from suite.answers.sentences import counted
 from suite.results.analysis import Comparison
 from suite.results.documents.figures import PublishedTime, documents
-from suite.results.documents.reach import IMPOSSIBLE, TimedWork, dims_of, least_seconds
+from suite.results.documents.reach import IMPOSSIBLE, dims_of, least_seconds, possible
 from suite.results.frame import Frame
 from suite.results.questions.grouping import grouped
 
@@ -52,14 +52,13 @@ def published(frame: Frame) -> Answer | None:
 
 def line(comparison: Comparison, time: PublishedTime) -> dict[str, Any]:
     figures = next((stack for stack in comparison.stacks if stack.stack == time.stack and stack.counts), None)
-    least = least_seconds(time)
     return {
         "question": comparison.name,
         "stack": time.stack,
         "published_seconds": time.seconds,
         "device": time.device,
         "ends": time.ends,
-        "least_seconds": least,
-        "possible": TimedWork("", 0, least).verdict(time.seconds) if least is not None else "",
+        "least_seconds": least_seconds(time),
+        "possible": possible(time),
         "measured_seconds": None if figures is None else figures.fetch if time.ends == "host" else figures.median.value,
     }

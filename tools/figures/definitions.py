@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,14 +90,14 @@ def load(path: Path = FILE) -> Definitions:
     return definitions
 
 
-def gallery(page: str, options: str, gradient: Collection[str]) -> Iterator[tuple[str, str, Definition]]:
-    """Yields (name, command, table) of each question in examples/: one set each, by the same options; those in
-    `gradient` are asked with --pass=gradient. A table waits until its place in the page has a set."""
+def gallery(page: str, options: str, also: Mapping[str, str]) -> Iterator[tuple[str, str, Definition]]:
+    """Yields (name, command, table) of each question in examples/: one set each, by the same options and those that
+    `also` has for it. A table waits until its place in the page has a set."""
     standing = published_tables((ROOT / page).read_text(encoding="utf-8"))
     for path in sorted((ROOT / "examples").glob("*.py")):
         name = f"gallery-{path.stem.replace('_', '-')}"
         waiting = "" if name in standing and standing[name].origin.sets else "not measured yet"
-        asked = f"ask examples/{path.name}{' --pass=gradient' if path.stem in gradient else ''} {options}"
+        asked = " ".join(filter(None, ("ask", f"examples/{path.name}", also.get(path.stem), options)))
         yield name, asked, Definition(name, page, "gallery", (name,), waiting=waiting)
 
 

@@ -1,58 +1,78 @@
-"""Reads docs/published/: the times and memory verdicts that other documents published, each with its source."""
+"""Reads docs/published/: what other documents published, each with its source and the conditions of its figures."""
 
 from __future__ import annotations
 
-import tomllib
+import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
+
+import msgspec
 
 from suite.errors import UserError
 
 FOLDER = Path(__file__).parents[3] / "docs" / "published"
 
+Text = Annotated[str, msgspec.Meta(min_length=1)]
+Positive = Annotated[float, msgspec.Meta(gt=0)]
 
-@dataclass(frozen=True, slots=True)
-class PublishedTime:
-    """A time in seconds. `device` is as the document names it. `ends` says where the result was when the clock stopped:
-    `host`, `device`, or `not said`. `dims` are those that the document gives."""
 
-    workload: str
+class PublishedTime(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"pass_": "pass"}):
+    """A time in seconds of a workload of this suite. `device` is as the document names it; of several chips, each of
+    which has `dims`, one is named. `ends` says where the result was when the clock stopped. `dims` are those that the
+    document gives."""
+
+    workload: Text
     dims: Mapping[str, int]
-    pass_: str
-    stack: str
-    device: str
-    ends: str
-    seconds: float
+    pass_: Text
+    stack: Text
+    device: Text
+    ends: Literal["host", "device", "not said"]
+    seconds: Positive
+    precision: Literal["f32", "tf32", "bf16"] = "f32"
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedVerdict:
+class PublishedFigure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A figure of what isn't a workload of this suite: what was measured, and by which library, version or setting. `×`
+    is a factor of time, `%` a share of what the document compares with."""
+
+    of: Text
+    by: Text
+    value: Positive
+    unit: Literal["s", "×", "%"] = "s"
+
+
+class PublishedVerdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A document's verdict whether a model's training step fits into a device's memory. `fits` is {framework, as the
     document names it: whether it fits}."""
 
-    workload: str
-    device: str
+    workload: Text
+    device: Text
     fits: Mapping[str, bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """One document. `url` is empty if there is no public copy; `known` is what is known of how it measured."""
+class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One document. `claim` is what it says, in our words; `url` is empty if there is no public copy. `date`,
+    `hardware` and `versions` are empty where it doesn't say, and `conditions` is what else is known of how it measured.
 
-    name: str
-    title: str
-    url: str
-    known: str
-    times: tuple[PublishedTime, ...]
-    verdicts: tuple[PublishedVerdict, ...]
+    `question` names the file of examples/ whose set is held against the claim. `apart` is the reason why no figure of
+    this suite can be. `rerun` is a command that measures the nearest that this suite has.
+    """
 
-    @property
-    def link(self) -> str:
-        """Returns the title in Markdown, linked where there is an address."""
-        return f"[{self.title}]({self.url})" if self.url else self.title
+    title: Text
+    claim: Text
+    url: Annotated[str, msgspec.Meta(pattern="^(https://.+)?$")]
+    conditions: Text
+    date: datetime.date | None = None
+    hardware: str = ""
+    versions: str = ""
+    question: str = ""
+    apart: str = ""
+    rerun: str = ""
+    times: tuple[PublishedTime, ...] = ()
+    figures: tuple[PublishedFigure, ...] = ()
+    verdicts: tuple[PublishedVerdict, ...] = ()
 
 
 @lru_cache(maxsize=1)
@@ -64,14 +84,6 @@ def documents(folder: Path = FOLDER) -> tuple[Document, ...]:
 def document(path: Path) -> Document:
     """Returns the document of one file. Raises UserError for one that isn't valid."""
     try:
-        table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-        times = [{"pass_": time.pop("pass"), **time} for time in table.pop("times", [])]
-        verdicts = table.pop("verdicts", [])
-        return Document(
-            name=path.stem,
-            times=tuple(PublishedTime(**time) for time in times),
-            verdicts=tuple(PublishedVerdict(**verdict) for verdict in verdicts),
-            **table,
-        )
-    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as broken:
+        return msgspec.toml.decode(path.read_bytes(), type=Document)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as broken:
         raise UserError(f"{path} can't be read: {broken}.") from broken

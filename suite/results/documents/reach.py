@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from suite.machine.published_peaks import PublishedPeaks, peaks_of
+from suite.machine.published_peaks import peaks_of
 from suite.machine.roofline import MARGIN
 from suite.reference.floor import floor
 from suite.results.documents.figures import PublishedTime
@@ -37,26 +37,27 @@ def dims_of(time: PublishedTime) -> Mapping[str, int]:
     return catalog.find()[time.workload].dims("full", time.dims)
 
 
-def chip_of(time: PublishedTime) -> PublishedPeaks | None:
-    """Returns the chip that a document names; None if it names no exact chip (`TPU` alone, for example)."""
-    return peaks_of(time.device)
-
-
 def least_seconds(time: PublishedTime) -> float | None:
-    """Returns the least seconds that a published step can take in float32 on the chip that the document names. This
-    suite counts the step's FLOPs and bytes. None if the document names no exact chip."""
-    chip, spec = chip_of(time), catalog.find()[time.workload].spec
+    """Returns the least seconds that a published step can take in its precision on the chip that the document names.
+    This suite counts the step's FLOPs and bytes. None if the document names no exact chip."""
+    chip, spec = peaks_of(time.device), catalog.find()[time.workload].spec
     if chip is None:
         return None
     dims = dims_of(time)
-    return chip.roofline().seconds(spec.flops(dims, time.pass_), spec.bytes_floor(dims, time.pass_), FLOAT32)
+    return chip.roofline().seconds(spec.flops(dims, time.pass_), spec.bytes_floor(dims, time.pass_), time.precision)
+
+
+def possible(time: PublishedTime) -> str:
+    """Returns whether a published time can be that of a whole step; empty if the document names no exact chip."""
+    least = least_seconds(time)
+    return "" if least is None else TimedWork("", 0, least).verdict(time.seconds)
 
 
 def possible_work(time: PublishedTime) -> tuple[TimedWork, ...]:
-    """Returns what may really have been timed where a document gives the time of a training step: the whole step first,
-    then less and less of it, and last a call that wasn't waited for. Empty for a forward pass, and if the document
-    names no exact chip."""
-    chip, workload = chip_of(time), catalog.find()[time.workload]
+    """Returns what may really have been timed where a document gives the time of a training step in float32: the whole
+    step first, then less and less of it, and last a call that wasn't waited for. Empty for a forward pass, and if the
+    document names no exact chip."""
+    chip, workload = peaks_of(time.device), catalog.find()[time.workload]
     if chip is None or time.pass_ != "train":
         return ()
     spec = workload.spec

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
 import pytest
 
+from suite.environments.locks import newest
 from suite.results import load
-from suite.stacks.catalog import STACKS
+from suite.stacks.catalog import STACKS, environment_of
 from suite.workloads import catalog
 from tests.tools.figures.test_tables import THREE_QUESTIONS
+from tools.figures.definitions import FILE
+from tools.figures.definitions import load as load_definitions
 from tools.figures.threads import EXAMPLES, Example, Thread, names, threads
 
 
@@ -26,7 +30,9 @@ def test_what_is_held_against_a_thread_is_a_function_of_the_file(name: str) -> N
     thread, question = threads()[name], catalog.load(EXAMPLES / f"{name}.py")
     assert bool(thread.apart) != bool(thread.slower and thread.than)
     for stack, _, implementation in (side.partition(":") for side in (thread.slower, thread.than) if side):
+        stack, _, variant = stack.partition("@")
         assert implementation in question.implementations(STACKS[stack].dialect)
+        assert newest(environment_of(stack, variant), "cpu").exists
 
 
 @pytest.mark.parametrize(
@@ -42,3 +48,11 @@ def test_a_thread_is_held_against_the_set_s_own_verdict(slower: str, than: str, 
     comparison = next(each for each in analysis.comparisons if each.name.startswith("ffn train"))
     assert Thread("x", slower, than).verdict(analysis, comparison).startswith(said)
     assert Thread("x", apart="other sizes").verdict(analysis, comparison) == "Can't be compared: other sizes."
+
+
+def test_further_options_are_those_of_a_question() -> None:
+    also = tomllib.loads(FILE.read_text(encoding="utf-8"))["gallery"]["also"]
+    assert set(also) <= set(names())
+    assert (
+        load_definitions().command("gallery-scan-gradient").startswith("ask examples/scan_gradient.py --pass=gradient")
+    )
