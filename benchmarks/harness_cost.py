@@ -17,7 +17,7 @@ from statistics import median
 from typing import Any
 
 from suite.errors import UserError
-from suite.sets.parquet import read_parquet
+from suite.sets.parquet import read_rows
 
 PREPARATION = ("import", "device", "build", "place")
 
@@ -57,7 +57,7 @@ def case_seconds(events: list[dict[str, Any]]) -> float:
 
 def costs(folder: Path) -> tuple[list[HarnessCost], int]:
     """Returns (costs of all cases that another case follows in the same block, number of rows left out)."""
-    rows = read_parquet(folder / "results.parquet")
+    rows = read_rows(folder / "results.parquet")
     rows.sort(key=lambda row: (row["block"], row["retry"], row["order"]))
     cases: list[HarnessCost] = []
     warmed: set[str] = set()

@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from suite.errors import UserError
-from suite.sets.parquet import read_parquet
+from suite.sets.parquet import read_rows
 from suite.workloads.catalog import find
 from suite.workloads.tensors import buffers_of
 
@@ -22,7 +22,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("set", type=Path, help="a result set with forward passes")
     workloads = find()
-    for row in read_parquet(parser.parse_args().set / "results.parquet"):
+    for row in read_rows(parser.parse_args().set / "results.parquet"):
         if row["pass"] != "forward" or row["host_peak_build_bytes"] is None:
             continue
         case = row.case

@@ -155,7 +155,7 @@ class RunOptions(MeasuringOptions):
 
     TASK = "run"
     RESUMING: ClassVar[tuple[str, ...]] = ("resume", "again", "trust", "address", "force", "json")
-    MACHINERY = ("resume", "again", "trust", "address", "force", "dry_run", "json")
+    MACHINERY = (*RESUMING, "dry_run")
 
     preset: Annotated[str, OFTEN] = "quick"
     """the preset, which has the questions and stacks: a name (./stackwars list) or a path to a TOML file"""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Sequence
+from functools import partial
 
 from suite.case import OUTSIDE_BLOCKS, Attempt, Case, Planned, Purpose
 from suite.plan.memory import in_order
@@ -49,16 +50,17 @@ def block(plan: Plan, number: int, retry: int = 1) -> list[Attempt]:
         for unit in sequence(plan, comparison, draw, quickest_first=number == 1 and place == 0)
         for process in unit
     ]
+    attempt = partial(Attempt, set_id=plan.set_id, block=number, retry=retry, seed=plan.seed)
     return [
-        attempt_of(plan, case, purpose, block=number, order=order, replicate=replicate, retry=retry)
+        attempt(case=case, order=order, replicate=replicate, purpose=purpose)
         for order, (case, replicate, purpose) in enumerate(processes, 1)
     ]
 
 
 def outside(plan: Plan, purpose: Purpose, retry: int = 1) -> list[Attempt]:
     """Returns the processes of one purpose outside the blocks, as block 0. Nothing in these processes is timed."""
-    cases = enumerate(cases_outside(plan, purpose), 1)
-    return [attempt_of(plan, planned.case, purpose, order=order, retry=retry) for order, planned in cases]
+    attempt = partial(Attempt, set_id=plan.set_id, block=0, replicate=1, purpose=purpose, retry=retry, seed=plan.seed)
+    return [attempt(case=planned.case, order=order) for order, planned in enumerate(cases_outside(plan, purpose), 1)]
 
 
 def cases_outside(plan: Plan, purpose: Purpose) -> Sequence[Planned]:
@@ -80,21 +82,6 @@ def cases_outside(plan: Plan, purpose: Purpose) -> Sequence[Planned]:
     if purpose is Purpose.EXPLAIN and not plan.protocol.explain:  # `kernels`: the first case of each stack
         return [*{planned.case.stack_name: planned for planned in reversed(plan.cases)}.values()][::-1]
     return plan.cases
-
-
-def attempt_of(
-    plan: Plan, case: Case, purpose: Purpose, *, order: int, retry: int, block: int = 0, replicate: int = 1
-) -> Attempt:
-    return Attempt(
-        set_id=plan.set_id,
-        case=case,
-        block=block,
-        order=order,
-        replicate=replicate,
-        purpose=purpose,
-        retry=retry,
-        seed=plan.seed,
-    )
 
 
 def is_spared(plan: Plan, case: Case, block: int) -> bool:

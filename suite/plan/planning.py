@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fnmatch import filter as matching
 from fnmatch import fnmatchcase
 
-from suite.case import ALLOCATORS, CACHES, PASSES, PRECISIONS, TARGETS, TRACKS, Case, Planned, Purpose
+from suite.case import Case, Planned, Purpose
 from suite.errors import UserError, check_known, unknown
 from suite.plan.frontier import first_size
 from suite.plan.preset import Preset, Question
@@ -54,25 +54,25 @@ def make(
 ) -> Plan:
     """Returns the plan of a run; `absent` says what the machine lacks for a stack. Raises UserError for a name that
     doesn't exist, a dim that breaks a rule, or a baseline that isn't selected."""
-    check_words(selection, preset)
+    check_together(selection, preset)
     stacks = choose_stacks(selection.stacks or preset.stacks)
     selected = questions(preset, selection, workloads)
     purpose = purpose_of(preset, [workload for workload, _ in selected])
-    cases = (
-        case
+    by_id = {
+        case.case_id: case  # two sizes that options make equal are one case
         for workload, question in selected
         for size, dims in sizes_and_dims(workload, question, preset, selection)
         for case in cases_of(workload, question.pass_, size, dims, preset, selection, stacks)
-    )
-    by_id = {case.case_id: case for case in cases}  # two sizes that options make equal are one case
+    }
+    cases = by_id.values()
     return Plan(
         set_id=set_id,
         cases=tuple(
             Planned(case, unsupported(case, workloads[case.workload], absent) or uncompiled(case, purpose, preset))
-            for case in by_id.values()
+            for case in cases
         ),
         protocol=preset.protocol,
-        baseline=choose_baseline(baseline, preset, names_of(by_id.values(), stacks)),
+        baseline=choose_baseline(baseline, preset, [*dict.fromkeys(case.stack_name for case in cases)] or stacks),
         twin=preset.twin,
         seed=preset.seed,
         purpose=purpose,
@@ -97,7 +97,8 @@ def cases_of(
         selection.limits or preset.limits or (None,),
         stacks,
     ):
-        stack, variant, wanted = split_name(name)
+        whole, _, wanted = name.partition(":")  # `jax_jit@nightly:naive`
+        stack, _, variant = whole.partition("@")
         for implementation in implementations(workload, STACKS[stack].dialect, wanted):
             yield Case(
                 workload=workload.name,
@@ -116,13 +117,6 @@ def cases_of(
                 allocator=selection.allocator or allocator_for(preset.purpose),
                 implementation=implementation,
             )
-
-
-def split_name(name: str) -> tuple[str, str, str]:
-    """Returns (stack, variant, implementation) of a stack's name: `jax_jit@nightly:naive`."""
-    name, _, implementation = name.partition(":")
-    stack, _, variant = name.partition("@")
-    return stack, variant, implementation
 
 
 def implementations(workload: Workload, dialect: str, wanted: str) -> Sequence[str]:
@@ -164,20 +158,8 @@ def purpose_of(preset: Preset, workloads: Sequence[Workload]) -> Purpose:
     return Purpose.PROBE if probes else preset.purpose
 
 
-def check_words(selection: Selection, preset: Preset) -> None:
-    """Raises UserError for a word outside the vocabulary, typed or in the preset, and for options that don't go
-    together."""
-    kinds: list[tuple[str, Iterable[str], Sequence[str]]] = [
-        ("pass", selection.passes, PASSES),
-        ("precision", selection.precisions or preset.precisions, PRECISIONS),
-        ("cache", selection.caches, CACHES),
-        ("allocator", filter(None, [selection.allocator]), ALLOCATORS),
-        ("target", (selection.target,), TARGETS),
-        ("track", selection.tracks or preset.tracks, TRACKS),
-    ]
-    for kind, words, known in kinds:
-        for word in words:
-            check_known(kind, word, known)
+def check_together(selection: Selection, preset: Preset) -> None:
+    """Raises UserError for options that don't go together."""
     if preset.purpose is Purpose.MEMORY and "warm" in selection.caches:
         raise UserError("--cache=warm is for times: memory is measured with empty caches. Leave it out.")
     if preset.protocol.sampling == "rounds" and selection.target != "cpu":
@@ -187,8 +169,7 @@ def check_words(selection: Selection, preset: Preset) -> None:
         )
     if preset.protocol.abstract and not (preset.protocol.ir or preset.purpose is Purpose.IR):
         raise UserError("--abstract is for programs that are read, not run: --purpose=ir, or --ir=on.")
-    measured = preset.purpose is Purpose.MEMORY
-    if selection.vary and measured and selection.target == "cpu" and not selection.limits:
+    if selection.vary and preset.purpose is Purpose.MEMORY and selection.target == "cpu" and not selection.limits:
         raise UserError("A search for the largest size that fits needs a limit, like --limit-memory=6GiB.")
     if selection.exhaustive and preset.purpose is not Purpose.MEMORY:
         raise UserError(
@@ -231,12 +212,6 @@ def choose_stacks(patterns: Iterable[str]) -> list[str]:
         name = re.split("[@:]", pattern, maxsplit=1)[0]
         chosen += [f"{stack}{pattern[len(name) :]}" for stack in choose("stack", [name], list(STACKS))]
     return list(dict.fromkeys(chosen))
-
-
-def names_of(cases: Iterable[Case], stacks: Sequence[str]) -> list[str]:
-    """Returns the names of the stacks of some cases, each with its implementations in the order of their file; without
-    a case, `stacks`."""
-    return [*dict.fromkeys(case.stack_name for case in cases)] or [*stacks]
 
 
 def choose_baseline(option: str | None, preset: Preset, stacks: Sequence[str]) -> str:

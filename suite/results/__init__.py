@@ -163,12 +163,12 @@ class Results:
 def load(path: str | Path) -> Results:
     """Returns the results in a set's folder, or in a bare results.parquet. Raises UserError if `path` is neither."""
     from suite.errors import COMMAND, UserError
-    from suite.sets.parquet import read_parquet
+    from suite.sets.parquet import read_rows
     from suite.sets.result_set import ResultSet
 
     path = Path(path)
     if path.is_file():
-        return Results(path, None, read_parquet(path), [], {})
+        return Results(path, None, read_rows(path), [], {})
     if not path.is_dir():
         raise UserError(f"There is no result set at {path}. `{COMMAND} run` makes one.")
     stored = ResultSet.open(path)

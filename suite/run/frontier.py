@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import partial
 
 from suite.case import OUT_OF_MEMORY, Attempt, Case, Flag, Outcome, Purpose
 from suite.plan.frontier import next_size
-from suite.plan.layout import attempt_of
 from suite.plan.search.bracket import most_allowed
 from suite.predict import devices
 from suite.run.predictions import source_case
@@ -25,7 +25,8 @@ def search(runner: Runner, run: Callable[[Attempt, bool], Row], purpose: Purpose
     program of a size is captured once for all accelerators, and compiled for each until its largest size is known.
     """
     plan, store = runner.plan, runner.store
-    retry, order = store.next_retry(0), len(plan.cases)
+    attempt = partial(Attempt, set_id=plan.set_id, block=0, replicate=1, retry=store.next_retry(0), seed=plan.seed)
+    order = len(plan.cases)
     rows = [row for row in store.read()[0] if row["purpose"] == purpose and Flag.HARNESS not in row["flags"]]
     last = {row["case_id"]: row for row in sorted(rows, key=lambda row: row["retry"])}
     known = [row for row in last.values() if row["outcome"] not in again]
@@ -42,8 +43,8 @@ def search(runner: Runner, run: Callable[[Attempt, bool], Row], purpose: Purpose
                 source = source_case(case, store.plan_file.target)
                 captured = source.case_id in runner.captured
                 if not captured:
-                    run(attempt_of(plan, source, Purpose.IR, order=order, retry=retry), captured)
-            by_size[size] = run(attempt_of(plan, case, purpose, order=order, retry=retry), case.case_id in last)
+                    run(attempt(case=source, purpose=Purpose.IR, order=order), captured)
+            by_size[size] = run(attempt(case=case, purpose=purpose, order=order), case.case_id in last)
 
 
 def size_after(by_size: Mapping[int, Row], first: Case, plan: Plan, most: int, purpose: Purpose) -> int | None:

@@ -9,7 +9,7 @@ import os
 import re
 import stat
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
@@ -22,25 +22,19 @@ from suite.ir import files
 from suite.sets import json_file
 from suite.sets.files import sha256, write_json
 from suite.sets.plan import PlanFile
-from suite.sets.rows import CASE, Row, accepted
+from suite.sets.rows import Row, accepted
 from suite.sets.schema import SCHEMA_VERSION
 
 NAME = "manifest.json"
 RESULTS, REPORT = "results.parquet", "report.html"
 FILES = ("plan.json", "machine.json", "roofline.json", "ceilings.json", RESULTS, REPORT)
 FOLDERS = ("inputs", "blocks", files.FOLDER)
-ATTEMPTS = "attempts"  # results.parquet has all its rows, and only a resumed run needs it
 # A set's name has 32 digits of the sha256, which are 128 bits. The signature covers all 64 digits.
 DIGITS, ALL_DIGITS = 32, 64
 SET_NAME = re.compile(r"\d{4}-\d\d-\d\d\.[a-z]{2,8}\.[0-9a-f]{32}")
 DERIVED = (REPORT,)  # made from the other files, and made anew by whoever fetches the set
 FILES_MAX, BYTES_MAX = 100_000, 64 * 2**30  # of a set
 MANIFEST_BYTES_MAX = 64 * 2**20  # a manifest of 100,000 files has a fifth of this
-# The columns that a manifest's facts are derived from.
-FACT_COLUMNS = frozenset(
-    {*CASE, "schema_version", "case_id", "case_name", "comparison_id", "inferred_from", "block", "replicate", "purpose"}
-    | {"retry", "outcome", "flags", "environment", "image_digest"}
-)
 
 
 class File(Struct, frozen=True, forbid_unknown_fields=True):
@@ -129,7 +123,6 @@ class Versioned(Struct):
 
 
 def facts_of(file: PlanFile, rows: Sequence[Row], preset: str | None, machine: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the facts of a set's manifest. `rows` need the columns of `FACT_COLUMNS`."""
     return {
         "schema_version": SCHEMA_VERSION,
         "set_id": file.plan.set_id,
@@ -167,13 +160,9 @@ def check_part(where: str, file: str) -> None:
     """Raises Damaged for a name that no file of a set can have, or that leads out of the set."""
     path = PurePosixPath(file)
     plain = file == str(path) and not path.is_absolute() and ".." not in path.parts
-    known = file in FILES or (len(path.parts) > 1 and path.parts[0] in (*FOLDERS, ATTEMPTS))
+    known = file in FILES or (len(path.parts) > 1 and path.parts[0] in FOLDERS)
     if not plain or not known or any(letter < " " or letter in "\\:" for letter in file):
         raise Damaged(f"{where} names {file[:120]!r}, which isn't a file of a set.")
-
-
-def described(folder: Path, facts: Mapping[str, Any]) -> Manifest:
-    return Manifest(**facts, files={name: file_at(path) for name, path in parts(folder).items()})
 
 
 def file_at(path: Path) -> File:
@@ -212,20 +201,26 @@ def problems(folder: Path) -> list[str]:
     if not (folder / NAME).is_file():
         return [f"{folder / NAME} is missing: the run didn't finish; `{COMMAND} run --resume={folder}` completes it"]
     listed = read(folder).files
-    present = parts(folder, attempts=any(name.startswith(f"{ATTEMPTS}/") for name in listed))
+    present = parts(folder)
     sound = {name: path for name, path in present.items() if stat.S_ISREG(path.lstat().st_mode)}
     changed = (name for name in sorted(listed.keys() & sound.keys()) if sha256(sound[name]) != listed[name].sha256)
     return (
-        [f"{name} is missing" for name in sorted(listed.keys() - present.keys())]
-        + [f"{name} isn't in the manifest" for name in sorted(sound.keys() - listed.keys())]
+        differences({*listed}, {*present})
         + [f"{name} is neither a file nor a folder" for name in sorted(present.keys() - sound.keys())]
         + [f"{name} was changed" for name in changed]
     )
 
 
-def parts(folder: Path, *, attempts: bool = False) -> dict[str, Path]:
-    """Returns {name: path} of the files that a set's manifest covers; logs are kept, but aren't part of the result."""
+def differences(listed: Set[str], present: Set[str]) -> list[str]:
+    return [f"{name} is missing" for name in sorted(listed - present)] + [
+        f"{name} isn't in the manifest" for name in sorted(present - listed)
+    ]
+
+
+def parts(folder: Path) -> dict[str, Path]:
+    """Returns {name: path} of the files that a set's manifest covers. Attempts aren't among them, since results.parquet
+    has all their rows, nor are logs."""
     paths = [path for name in FILES if os.path.lexists(path := folder / name)]
-    for part in (*FOLDERS, ATTEMPTS) if attempts else FOLDERS:
+    for part in FOLDERS:
         paths += [path for path in sorted((folder / part).rglob("*")) if path.is_symlink() or not path.is_dir()]
     return {str(path.relative_to(folder)): path for path in paths if path.suffix != ".draft"}

@@ -25,7 +25,7 @@ from suite.sets.files import commit
 from suite.sets.read_child import ERRNO, table_of
 from suite.sets.row_check import check_columns, check_row
 from suite.sets.rows import Row
-from suite.sets.schema import NAMES, SCHEMA, to_table
+from suite.sets.schema import NAMES, to_table
 
 FILE_BYTES_MAX = 2**28
 ROWS_MAX = 100_000  # each takes about 10 KB in memory
@@ -33,7 +33,6 @@ ANSWER_BYTES_MAX = 2**28  # of the columns that are read, unpacked; 10,000 attem
 MEMORY_BYTES_MAX = 2**31  # of the reading process, its libraries included
 SECONDS_MAX = 60.0
 READERS = BoundedSemaphore(2)  # reading processes at once
-LAST_READ: dict[tuple[Any, ...], pa.Table] = {}  # the last table that a reading process answered, by its file
 ENVIRONMENT = {
     # Arrow's other allocators reserve more address space than they use, and so do threads.
     "ARROW_DEFAULT_MEMORY_POOL": "system",
@@ -49,27 +48,20 @@ def write_parquet(path: Path, rows: list[Row]) -> None:
     commit(draft, path)
 
 
-def read_parquet(path: Path, *, trusted: bool = False) -> list[Row]:
-    """Returns the rows of a merged file. Raises UserError if it can't be read, or lacks columns."""
-    table = read_table(path, trusted=trusted)
-    if missing := [name for name in NAMES if name not in table.column_names]:
-        raise UserError(f"{path} lacks the columns {', '.join(missing)}: it isn't a Stack Wars result.")
-    return rows_in(table, path)
-
-
 def read_rows(path: Path, wanted: Collection[str] = NAMES, *, trusted: bool = False) -> list[Row]:
-    """Returns the rows of a file. Columns that aren't `wanted` are None in the rows; the columns of the case must be
-    among the wanted ones. Raises UserError as `read_table` and `rows_in` do."""
-    return rows_in(read_table(path, wanted, trusted=trusted), path, wanted)
-
-
-def read_table(path: Path, wanted: Collection[str] = NAMES, *, trusted: bool = False) -> pa.Table:
-    """Returns the wanted columns that a file has, or all files in a folder. `trusted` says that this suite wrote them
-    on this machine, so that they are read in this process. Raises Damaged for a file that can't be read, has more than
-    any set has, or is of another schema version."""
-    columns = [column for column in NAMES if column in wanted]
+    """Returns the rows of a file, or of all files in a folder. Columns that aren't `wanted` are None in the rows; those
+    of the case must be wanted. `trusted` says that this suite wrote the rows on this machine, so that they are read in
+    this process. Raises Damaged for a file that can't be read, lacks columns, has more than any set has, is of another
+    schema version, or has values that no process can have written."""
+    columns = [name for name in NAMES if name in wanted]
     with understood(path):
-        return table_of(path, columns, ROWS_MAX) if trusted else table_by_child(path, columns)
+        table = table_of(path, columns, ROWS_MAX) if trusted else table_by_child(path, columns)
+        check_columns(table)
+        unread = dict.fromkeys(NAMES)
+        rows = [Row(unread | fields) for fields in table.to_pylist()]
+        for row in rows if len(columns) == len(NAMES) else ():
+            check_row(row)
+    return rows
 
 
 @contextmanager
@@ -93,21 +85,8 @@ def table_by_child(path: Path, columns: Collection[str]) -> pa.Table:
     has, and ArrowInvalid for one that can't be read."""
     if not (path.is_file() or path.is_dir()):
         raise pa.ArrowInvalid("it isn't a file")
-    stat = path.stat()
-    if stat.st_size > FILE_BYTES_MAX:
+    if path.stat().st_size > FILE_BYTES_MAX:
         raise MemoryError
-    # A stranger's set is checked, then read; between the two a fetch renames its folder.
-    found = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, *columns)
-    table = None if path.is_dir() else LAST_READ.get(found)
-    if table is None:
-        table = read_by_child(path, columns)
-        LAST_READ.clear()
-        LAST_READ[found] = table
-    return table
-
-
-def read_by_child(path: Path, columns: Collection[str]) -> pa.Table:
-    """Returns the columns of a file or folder. Raises as `table_by_child` does."""
     request: dict[str, Any] = {"path": str(path.absolute()), "columns": list(columns), "rows": ROWS_MAX}
     request |= {"memory_bytes": MEMORY_BYTES_MAX, "answer_bytes": ANSWER_BYTES_MAX, "seconds": ceil(SECONDS_MAX)}
     environment = os.environ | ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -126,20 +105,3 @@ def read_by_child(path: Path, columns: Collection[str]) -> pa.Table:
             raise pa.ArrowInvalid(ended.stderr.decode(errors="replace").strip().rpartition("\n")[2])  # the last line
         with pa.memory_map(answer.name) as mapped:
             return pa.ipc.open_stream(mapped).read_all()
-
-
-def rows_in(table: pa.Table, path: Path, wanted: Collection[str] = NAMES) -> list[Row]:
-    """Returns the rows of a table; a wanted column that the table lacks is null. Raises Damaged for values that no
-    process can have written."""
-    # Every row has every wanted column: one that the file lacks is null.
-    fields = [SCHEMA.field(name) for name in NAMES if name in wanted]
-    blank = dict.fromkeys(NAMES) if len(fields) < len(NAMES) else {}
-    with understood(path):
-        present = {*table.column_names}
-        columns = [table[f.name] if f.name in present else pa.nulls(len(table), f.type) for f in fields]
-        table = pa.table(columns, schema=pa.schema(fields))
-        check_columns(table)
-        rows = [Row(blank | fields) for fields in table.to_pylist()]
-        for row in rows if not blank else ():
-            check_row(row)
-    return rows

@@ -11,7 +11,6 @@ import errno
 import json
 import resource
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +45,7 @@ def main() -> None:
         sys.exit(ERRNO + number if number else str(broken).partition("\n")[0])
 
 
-def table_of(path: Path, wanted: Sequence[str], rows_max: int) -> Any:
+def table_of(path: Path, wanted: list[str], rows_max: int) -> Any:
     """Returns the wanted columns of a file, or of all files in a folder. Raises MemoryError for too many rows."""
     import pyarrow as pa  # under the limits
 
@@ -54,12 +53,13 @@ def table_of(path: Path, wanted: Sequence[str], rows_max: int) -> Any:
     tables = [table_in(file, wanted, rows_max) for file in files]
     if sum(map(len, tables)) > rows_max:
         raise MemoryError
-    return pa.concat_tables(tables, promote_options="default") if tables else pa.table({})
+    return pa.concat_tables(tables) if tables else pa.table({})
 
 
-def table_in(path: Path, wanted: Sequence[str], rows_max: int) -> Any:
-    """Returns the wanted columns that one file has, in the schema's types: another type may be small in the file and
-    large once converted. Raises ArrowInvalid for a file that can't be read, or is of another schema version."""
+def table_in(path: Path, wanted: list[str], rows_max: int) -> Any:
+    """Returns the wanted columns of one file, in the schema's types: another type may be small in the file and large
+    once converted. Raises ArrowInvalid for a file that can't be read, lacks a column or is of another schema
+    version."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -76,9 +76,10 @@ def table_in(path: Path, wanted: Sequence[str], rows_max: int) -> Any:
             raise pa.ArrowInvalid(f"it has schema version {words}; this program reads {SCHEMA_VERSION}")
         if stored.metadata.num_rows > rows_max:
             raise MemoryError
-        columns = [name for name in wanted if name in stored.schema_arrow.names]
-        table = stored.read(columns=columns, use_threads=False).select(columns)
-    typed = pa.schema([SCHEMA.field(name) for name in columns])
+        if missing := [name for name in wanted if name not in stored.schema_arrow.names]:
+            raise pa.ArrowInvalid(f"it lacks the columns {', '.join(missing)}")
+        table = stored.read(columns=wanted, use_threads=False).select(wanted)
+    typed = pa.schema([SCHEMA.field(name) for name in wanted])
     return table if table.schema.equals(typed) else table.cast(typed)
 
 

@@ -21,7 +21,7 @@ from suite.sets import json_file, manifest
 from suite.sets.blocks import Block, with_noise
 from suite.sets.files import check_writable, gunzipped, sha256, write_json
 from suite.sets.manifest import RESULTS, Manifest
-from suite.sets.parquet import read_parquet, read_rows, read_table, rows_in, write_parquet
+from suite.sets.parquet import read_rows, write_parquet
 from suite.sets.plan import Plan, PlanFile
 from suite.sets.rows import Row
 from suite.stacks.names import attempt_name, retry_of
@@ -248,7 +248,7 @@ class ResultSet:
 
     def rows(self) -> list[Row]:
         """Returns the rows of a whole set; of one that is still being run, or was interrupted, those so far."""
-        return read_parquet(self.results_path, trusted=self.begun_here) if self.is_whole else self.merged()
+        return read_rows(self.results_path, trusted=self.begun_here) if self.is_whole else self.merged()
 
     def read_json(self, name: str, kind: type) -> dict[str, Any]:
         path = self.folder / name
@@ -270,7 +270,7 @@ class ResultSet:
             self.adopt(share)
         rows = self.merged()
         self.write_rows(rows)
-        manifest.write(self.folder, self.facts_by(rows), kept)
+        manifest.write(self.folder, self.facts(), kept)
         return rows
 
     def settle(self, plan_file: PlanFile) -> None:
@@ -308,11 +308,8 @@ class ResultSet:
     def facts(self) -> dict[str, Any]:
         """Returns the facts of a manifest, all derived from the set's files; before the set is whole, from its rows so
         far."""
-        if not self.results_path.exists():
-            return self.facts_by(self.merged())
-        return self.facts_by(read_rows(self.results_path, manifest.FACT_COLUMNS, trusted=self.begun_here))
-
-    def facts_by(self, rows: list[Row]) -> dict[str, Any]:
+        merged = self.results_path.exists()
+        rows = read_rows(self.results_path, trusted=self.begun_here) if merged else self.merged()
         preset = next((path.stem for path in (self.folder / "inputs").glob("*.toml")), None)
         return manifest.facts_of(self.plan_file, rows, preset, self.machine)
 
@@ -323,7 +320,4 @@ class ResultSet:
     def misstated(self, known: Manifest) -> list[str]:
         """Returns a line for each fact of a manifest that the files contradict. Raises Damaged for rows that can't be
         read."""
-        if not self.results_path.exists():
-            return manifest.misstated(known, self.facts())
-        table = read_table(self.results_path, trusted=self.begun_here)
-        return manifest.misstated(known, self.facts_by(rows_in(table, self.results_path, manifest.FACT_COLUMNS)))
+        return manifest.misstated(known, self.facts())

@@ -7,8 +7,7 @@ files lacks. In every column null means unknown or not applicable, and 0 is a co
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -16,52 +15,35 @@ import pyarrow as pa
 # none is yet, so that readers know this version alone.
 SCHEMA_VERSION = 12
 
-JSON = "json"  # stored as a string, because the keys differ from row to row
-ARROW_TYPES: dict[str, Any] = {
-    "int64": pa.int64(),
-    "float64": pa.float64(),
-    "string": pa.string(),
-    JSON: pa.string(),
-    "timestamp": pa.timestamp("us", tz="UTC"),
-    "list<float64>": pa.list_(pa.float64()),
-    "list<int64>": pa.list_(pa.int64()),
-    "list<string>": pa.list_(pa.string()),
-    "list<metric>": pa.list_(
-        pa.struct(
-            [("name", pa.string()), ("unit", pa.string()), ("kind", pa.string()), ("values", pa.list_(pa.float64()))]
-        )
-    ),
-}
+FLOATS = pa.list_(pa.float64())
+METRIC = pa.struct([("name", pa.string()), ("unit", pa.string()), ("kind", pa.string()), ("values", FLOATS)])
 
 
-@dataclass(frozen=True, slots=True)
-class StoredColumn:
-    """One column: its type (a key of `ARROW_TYPES`), its unit (empty where it has none) and its meaning."""
+class Kind(NamedTuple):
+    """A kind of column: the name of its type, Arrow's type, and its unit, empty where it has none."""
 
-    name: str
     type: str
-    unit: str
-    doc: str
+    arrow: Any
+    unit: str = ""
 
 
-# The (type, unit) of each kind of column.
 KINDS = {
-    "whole": ("int64", ""),
-    "text": ("string", ""),
-    "words": ("list<string>", ""),
-    "json": (JSON, ""),
-    "time": ("timestamp", "UTC"),
-    "seconds": ("float64", "seconds"),
-    "samples": ("list<float64>", "seconds"),
-    "rounds": ("list<int64>", ""),
-    "share": ("float64", "1"),
-    "shares": ("list<float64>", "1"),
-    "bytes": ("int64", "bytes"),
-    "count": ("int64", "count"),
-    "mean count": ("float64", "count"),
-    "cores": ("float64", "cores"),
-    "FLOP": ("int64", "FLOP"),
-    "metrics": ("list<metric>", ""),
+    "whole": Kind("int64", pa.int64()),
+    "text": Kind("string", pa.string()),
+    "words": Kind("list<string>", pa.list_(pa.string())),
+    "json": Kind("json", pa.string()),  # a string, because the keys differ from row to row
+    "time": Kind("timestamp", pa.timestamp("us", tz="UTC"), "UTC"),
+    "seconds": Kind("float64", pa.float64(), "seconds"),
+    "samples": Kind("list<float64>", FLOATS, "seconds"),
+    "rounds": Kind("list<int64>", pa.list_(pa.int64())),
+    "share": Kind("float64", pa.float64(), "1"),
+    "shares": Kind("list<float64>", FLOATS, "1"),
+    "bytes": Kind("int64", pa.int64(), "bytes"),
+    "count": Kind("int64", pa.int64(), "count"),
+    "mean count": Kind("float64", pa.float64(), "count"),
+    "cores": Kind("float64", pa.float64(), "cores"),
+    "FLOP": Kind("int64", pa.int64(), "FLOP"),
+    "metrics": Kind("list<metric>", pa.list_(METRIC)),
 }
 # The columns as (name, kind, meaning), by group.
 DESCRIBED = {
@@ -75,15 +57,7 @@ DESCRIBED = {
         ("block", "whole", "the block, from 1; the unit of pairing"),
         ("order", "whole", "the place in the block's shuffled order"),
         ("replicate", "whole", "1; the baseline's further processes in the block (A/A twins) have 2, 3, …"),
-        (
-            "purpose",
-            "text",
-            (
-                "timed, prime (fills caches for a warm case), memory (a few steps, untimed), explain (which "
-                "kernels run, what memory is made of), profile (where the time goes), ir (what compilers are "
-                "handed), probe (how a stack behaves), predict (what an accelerator's compiler makes of a case)"
-            ),
-        ),
+        ("purpose", "text", "what the process is for: timed, prime, memory, explain, profile, ir, probe, predict"),
         ("retry", "whole", "1, and one more each time that the block, or this process alone, is run again"),
         ("seed", "whole", "seed of the generator of weights and inputs"),
     ),
@@ -96,11 +70,7 @@ DESCRIBED = {
         ("track", "text", "default or tuned"),
         ("stack", "text", "how the dialect's code is executed"),
         ("variant", "text", "another lock or other flags of the stack; empty for none"),
-        (
-            "implementation",
-            "text",
-            "which function of a question file computes it; empty for workloads with one in each dialect",
-        ),
+        ("implementation", "text", "the function of a question file that computes it; empty for one in each dialect"),
         ("dialect", "text", "the language that the workload is written in"),
         ("environment", "text", "the locked virtual environment"),
         ("target", "text", "hardware class: cpu, cuda or tpu"),
@@ -112,11 +82,7 @@ DESCRIBED = {
         ("allocator", "text", "kept: the process keeps freed memory; system: the C library decides"),
     ),
     "outcome": (
-        (
-            "outcome",
-            "text",
-            "ok, differ, oom_host, oom_device, oom_compile, timeout, unsupported, wrong, error or crashed",
-        ),
+        ("outcome", "text", "how it ended: ok, differ, oom_host, timeout, wrong, …; the glossary has all words"),
         ("reason", "text", "why, for every outcome but ok, and for the flag implausible"),
         ("flags", "words", "what a reader must know beyond the outcome"),
         ("phase", "text", "the last phase that the worker began"),
@@ -137,11 +103,7 @@ DESCRIBED = {
         ("second_seconds", "seconds", "second call"),
         ("synced_seconds", "samples", "the headline clock, until a call's results are ready; every sample in order"),
         ("dispatch_seconds", "samples", "until the same calls returned: the time to submit, not to compute"),
-        (
-            "pipelined_seconds",
-            "samples",
-            "time of pipelined_calls submitted calls and one wait, divided by their number",
-        ),
+        ("pipelined_seconds", "samples", "time of pipelined_calls submitted calls and one wait, over their number"),
         ("fetch_seconds", "samples", "a synced call and the copy of its result to the host"),
         ("synced_warmup", "count", "leading samples of synced_seconds that are warm-up, kept but not summarised"),
         ("pipelined_calls", "count", "calls in flight in a sample of pipelined_seconds"),
@@ -159,11 +121,7 @@ DESCRIBED = {
         ("kernel_share", "share", "share of that processor time that the kernel used"),
         ("minor_faults_per_step", "mean count", "minor page faults per step, in the same samples"),
         ("sampling", "text", "how the samples were taken: alone, or in rounds, in turn with other processes"),
-        (
-            "synced_rounds",
-            "rounds",
-            "round of each synced sample; 0: taken before the first turn, or leading into a turn; null: sampled alone",
-        ),
+        ("synced_rounds", "rounds", "round of each synced sample; 0: not in a turn, or leading into one; null: alone"),
         ("company", "count", "processes that took turns in the rounds, with this one; null: sampled alone"),
         ("held_seconds", "seconds", "waiting for turns, while other processes were measured"),
         ("held_processor_seconds", "seconds", "processor time that this process took while it waited"),
@@ -192,58 +150,22 @@ DESCRIBED = {
     ),
     "work": (
         ("flops", "FLOP", "floating-point operations of a call, by a formula; of a question by XLA's own count"),
-        (
-            "bytes_floor",
-            "bytes",
-            "the least bytes that a call must move; of a question those of all inputs and results",
-        ),
+        ("bytes_floor", "bytes", "the least bytes that a call must move; of a question those of inputs and results"),
         ("parameters", "count", "trained numbers"),
         ("items_per_step", "count", "tokens, images or rows in a call"),
-        (
-            "kernels",
-            "json",
-            (
-                "which libraries and instruction sets do the work, recorded by an explain process: a list, those "
-                "with most time first"
-            ),
-        ),
+        ("kernels", "json", "which libraries and instruction sets do the work, by an explain process, most time first"),
     ),
     "compiler": (
-        (
-            "programs",
-            "json",
-            (
-                "what the stack hands to its compiler, recorded by an ir process: a list in the order compiled, "
-                "with counts; the texts are in ir/"
-            ),
-        ),
+        ("programs", "json", "what the stack hands to its compiler, by an ir process, in order; the texts are in ir/"),
     ),
     "prediction": (
-        (
-            "prediction",
-            "json",
-            (
-                "what an accelerator's own compiler makes, without the accelerator, of the program that the stack "
-                "hands over, by a predict process: an object"
-            ),
-        ),
+        ("prediction", "json", "what an accelerator's compiler makes of its program, by a predict process: an object"),
     ),
     "profile": (
-        (
-            "profile",
-            "json",
-            "where a step's time goes, recorded by a profile process: seconds by category, with and without profiler",
-        ),
+        ("profile", "json", "where a step's time goes, by a profile process: seconds by category, also unprofiled"),
     ),
     "behaviour": (
-        (
-            "behaviour",
-            "json",
-            (
-                "what a probe observed: a list of aspects with the class of each, the framework's words, the lines "
-                "that ran, and what is documented; its figures are metrics of the kind behaviour"
-            ),
-        ),
+        ("behaviour", "json", "what a probe observed: aspects with their class, words, lines and what is documented"),
     ),
     "gate": (
         ("relative_error", "share", "worst relative Frobenius error against the reference"),
@@ -264,14 +186,10 @@ DESCRIBED = {
     ),
     "metrics": (("metrics", "metrics", "further figures of a workload: name, unit, kind and values of each"),),
 }
-GROUPS = {
-    group: tuple(StoredColumn(name, *KINDS[kind], doc) for name, kind, doc in columns)
-    for group, columns in DESCRIBED.items()
-}
-COLUMNS: tuple[StoredColumn, ...] = tuple(column for group in GROUPS.values() for column in group)
-NAMES: tuple[str, ...] = tuple(column.name for column in COLUMNS)
+COLUMNS = {name: KINDS[kind] for columns in DESCRIBED.values() for name, kind, _ in columns}
+NAMES: tuple[str, ...] = tuple(COLUMNS)
 SCHEMA: Any = pa.schema(
-    [pa.field(column.name, ARROW_TYPES[column.type]) for column in COLUMNS],
+    [pa.field(name, kind.arrow) for name, kind in COLUMNS.items()],
     metadata={"stack_wars_schema_version": str(SCHEMA_VERSION)},
 )
 
@@ -285,7 +203,7 @@ def to_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
     listed = list(rows)
     if unknown := sorted({name for row in listed for name in row} - set(NAMES)):
         raise ValueError(f"no such column: {', '.join(unknown)}")
-    for name in (column.name for column in COLUMNS if column.type == "int64"):
+    for name in (name for name, kind in COLUMNS.items() if kind.type == "int64"):
         for value in (row.get(name) for row in listed):
             # Arrow would silently cut 1.5 down to 1.
             if isinstance(value, float) and not value.is_integer():
@@ -295,8 +213,10 @@ def to_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
 
 def markdown() -> str:
     lines = []
-    for group, columns in GROUPS.items():
+    for group, columns in DESCRIBED.items():
         lines += [f"### {group.capitalize()}", "", "| column | type | unit | meaning |", "| --- | --- | --- | --- |"]
-        lines += [f"| `{c.name}` | {c.type.replace('<', '&lt;')} | {c.unit} | {c.doc} |" for c in columns]
+        for name, kind, meaning in columns:
+            type_, _, unit = KINDS[kind]
+            lines.append(f"| `{name}` | {type_.replace('<', '&lt;')} | {unit} | {meaning} |")
         lines.append("")
     return "\n".join(lines)

@@ -12,7 +12,7 @@ import pytest
 
 from suite import results
 from suite.answers.predicted import FITS, NEITHER, OUT, title
-from suite.cli.terminal.progress import QuestionUnits, line
+from suite.cli.terminal.progress import line
 from suite.errors import UserError
 from suite.plan.search.curves import SIZE_MAX
 from suite.report.formats.export import export
@@ -170,8 +170,8 @@ def test_every_format_has_the_predictions(kept: Path) -> None:
 
 def test_the_console_has_a_line_for_each(kept: Path) -> None:
     fits, refused = predicted_row("jax_jit"), refused_row("jax_jit", "llama")
-    assert line(fits, QuestionUnits()).endswith("  fits, 1.50 GiB of 29.8 GiB, compiled in 2.00 s")
-    assert line(refused, QuestionUnits()).endswith(f"  oom_compile: {REFUSED}")
+    assert line(fits).endswith("  fits, 1.50 GiB of 29.8 GiB, compiled in 2.00 s")
+    assert line(refused).endswith(f"  oom_compile: {REFUSED}")
 
 
 @pytest.mark.parametrize("broken", ['{"compiler": 3}', '{"compiled": {}}', "[1]"])

@@ -15,7 +15,7 @@ from suite import results
 from suite.answers.differences import NONE
 from suite.answers.programs import spread
 from suite.cli.sets.programs import ir
-from suite.cli.terminal.progress import QuestionUnits, line
+from suite.cli.terminal.progress import line
 from suite.errors import UserError
 from suite.report.formats.export import export
 from suite.report.formats.render import render
@@ -137,7 +137,7 @@ def test_a_stack_whose_compiled_program_could_not_be_read_has_the_rest_and_the_r
     assert f"1; {reason}" in " ".join(capsys.readouterr().out.split())
     ir(set=str(file), case=(NAMES.format("jax_jit"), NAMES.format("tf_xla")))
     assert f"tf_xla: {reason}\n" in capsys.readouterr().out
-    assert line(row, QuestionUnits()).endswith(f"tf_xla  1 kept; {reason}")
+    assert line(row).endswith(f"tf_xla  1 kept; {reason}")
     assert reason in Page(render(file).read_text(encoding="utf-8")).text
 
 

@@ -82,7 +82,6 @@ def texts(tree: ast.Module) -> Iterator[str]:
 
 
 def shown(part: ast.expr) -> str:
-    """A part of an f-string."""
     if isinstance(part, ast.Constant):
         return str(part.value)
     assert isinstance(part, ast.FormattedValue)

@@ -28,7 +28,6 @@ def plan(changes: dict[str, Any] | None = None, **selection: Any) -> list[Planne
 
 
 def reasons(**selection: Any) -> dict[str, str | None]:
-    """By stack."""
     return {planned.case.stack: planned.unsupported for planned in plan(**selection)}
 
 

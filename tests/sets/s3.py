@@ -21,6 +21,7 @@ from suite.sets.archive.storage import Storage
 KEY, SECRET = "stackwars", "only-for-the-tests"
 BUCKET = "archives"
 PEERS = 10_000  # SeaweedFS's parts talk to each other on the port so far above the one that is given
+PARTS = ("s3", "master", "volume", "filer")
 START_SECONDS = 120.0  # a server that takes longer has hung
 
 
@@ -29,13 +30,8 @@ class Server:
     """One server and its data; it can be killed and started again."""
 
     folder: Path
-    ports: list[int] = field(default_factory=lambda: free_ports(4))
+    ports: list[int] = field(default_factory=lambda: free_ports(len(PARTS)))
     process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def port(self) -> int:
-        """Of S3."""
-        return self.ports[0]
 
     @property
     def environment(self) -> dict[str, str]:
@@ -44,43 +40,20 @@ class Server:
             "AWS_ACCESS_KEY_ID": KEY,
             "AWS_SECRET_ACCESS_KEY": SECRET,
             "AWS_REGION": "us-east-1",
-            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.port}",
+            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.ports[0]}",
             "AWS_EC2_METADATA_DISABLED": "true",
         }
 
     def start(self) -> None:
-        """Until it takes an object."""
         self.folder.mkdir(parents=True, exist_ok=True)
         rights = self.folder / "identities.json"
-        rights.write_text(
-            json.dumps(
-                {
-                    "identities": [
-                        {
-                            "name": "tests",
-                            "credentials": [{"accessKey": KEY, "secretKey": SECRET}],
-                            "actions": ["Admin", "Read", "Write", "List", "Tagging"],
-                        }
-                    ]
-                }
-            )
-        )
-        s3, master, volume, filer = self.ports
-        told = {
-            "ip": "127.0.0.1",
-            "ip.bind": "127.0.0.1",
-            "master.port": master,
-            "volume.port": volume,
-            "filer.port": filer,
-            "s3.port": s3,
-            "s3.port.iceberg": 0,
-            "s3.port.lance": 0,
-            "dir": self.folder,
-            "s3.config": rights,
-            "master.volumeSizeLimitMB": 64,
-            "volume.max": 50,
-            "master.telemetry": "false",
-        }
+        credentials = [{"accessKey": KEY, "secretKey": SECRET}]
+        tests = {"name": "tests", "credentials": credentials, "actions": ["Admin", "Read", "Write", "List", "Tagging"]}
+        rights.write_text(json.dumps({"identities": [tests]}))
+        told = {f"{part}.port": port for part, port in zip(PARTS, self.ports, strict=True)}
+        told |= {"ip": "127.0.0.1", "ip.bind": "127.0.0.1", "s3.port.iceberg": 0, "s3.port.lance": 0}
+        told |= {"dir": self.folder, "s3.config": rights, "master.volumeSizeLimitMB": 64, "volume.max": 50}
+        told |= {"master.telemetry": "false"}
         weed = [Path(sys.executable).with_name("weed"), "server", "-s3", *(f"-{name}={told[name]}" for name in told)]
         plain = {"PATH": os.environ["PATH"], "HOME": str(self.folder)}  # it would take AWS_* for its own
         with (self.folder / "log").open("ab") as log:
@@ -92,7 +65,6 @@ class Server:
             time.sleep(0.2)
 
     def is_ready(self) -> bool:
-        """Whether it takes an object."""
         try:
             client = self.client()
             client.create_dir(BUCKET)
@@ -103,11 +75,10 @@ class Server:
         return True
 
     def client(self) -> fs.S3FileSystem:
-        """With the key."""
         return fs.S3FileSystem(
             access_key=KEY,
             secret_key=SECRET,
-            endpoint_override=f"127.0.0.1:{self.port}",
+            endpoint_override=f"127.0.0.1:{self.ports[0]}",
             scheme="http",
             region="us-east-1",
             allow_bucket_creation=True,
@@ -134,7 +105,6 @@ def free_ports(count: int) -> list[int]:
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could have it."""
     with socket.socket() as tried:
         try:
             tried.bind(("127.0.0.1", port))
@@ -145,19 +115,16 @@ def is_free(port: int) -> bool:
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Storage:
-    """A folder for archives."""
     return Storage.of(str(tmp_path / "shelf"))
 
 
 @pytest.fixture(params=["folder", "s3"])
 def place(request: pytest.FixtureRequest) -> Storage:
-    """Each kind of place, by the same code."""
     return request.getfixturevalue("shelf" if request.param == "folder" else "bucket")  # type: ignore[no-any-return]
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One S3 server for all tests."""
     one = Server(tmp_path_factory.mktemp("s3"))
     try:
         one.start()

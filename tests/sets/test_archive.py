@@ -101,7 +101,6 @@ def failing(after: int, then: Callable[[], None]) -> Callable[..., None]:
 
 
 def stop() -> None:
-    """As Ctrl-C would."""
     raise Cut
 
 

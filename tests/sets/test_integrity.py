@@ -34,7 +34,7 @@ def quiet(text: str) -> None:
 
 def with_page(stored: ResultSet, shelf: Storage, page: bytes) -> str:
     """An archive with a page, of which the name says nothing."""
-    real = manifest.described(stored.folder, stored.facts())
+    real = manifest.read(stored.folder)
     (stored.folder.parent / "page").write_bytes(page)
     files = {**real.files, "report.html": File(manifest.sha256(stored.folder.parent / "page"), len(page))}
     named = replace(real, files=files)
@@ -45,7 +45,6 @@ def with_page(stored: ResultSet, shelf: Storage, page: bytes) -> str:
 
 
 def exchange(shelf: Storage, name: str, **facts: Any) -> None:
-    """Other facts in an archive's manifest."""
     said = json.loads(shelf.read(name, manifest.NAME))
     shelf.upload(json.dumps(said | facts).encode(), name, manifest.NAME)
 

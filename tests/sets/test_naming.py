@@ -51,7 +51,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def archive_name(name: str) -> str:
-    """What archives have a set of results/ by."""
     return manifest.read(Path("results") / name).name
 
 
@@ -118,7 +117,6 @@ def test_an_archive_is_named_by_beginnings_of_its_name_and_of_the_set_s_id(home:
 
 
 def on_shelf() -> None:
-    """Both sets, archived."""
     for name in (FIRST, SECOND):
         publish(Path("results") / name, Storage.of("shelf"), lambda text: None)
 

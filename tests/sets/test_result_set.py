@@ -22,7 +22,7 @@ from suite.errors import UserError
 from suite.results.outcomes import exit_code
 from suite.sets import files
 from suite.sets.files import sha256
-from suite.sets.parquet import read_parquet
+from suite.sets.parquet import read_rows
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row, accepted
 from tests.plan_files import plan_file
@@ -31,14 +31,15 @@ from tests.results.rows import attempt_of, make_set, record, row_of
 JAX = "jax_jit"
 
 
-def flags(rows: Iterable[Row]) -> dict[tuple[str, int, int], set[str]]:
-    """Flags by (stack, block, attempt)."""
-    return {(row["stack"], row["block"], row["retry"]): set(row["flags"]) for row in rows}
+Key = tuple[str, int, int]
 
 
-def counted(rows: Iterable[Row]) -> set[tuple[str, int, int]]:
-    """(stack, block, attempt) of the rows that count."""
-    return {(row["stack"], row["block"], row["retry"]) for row in accepted(rows)}
+def key_of(row: Row) -> Key:
+    return row["stack"], row["block"], row["retry"]
+
+
+def flags(rows: Iterable[Row]) -> dict[Key, set[str]]:
+    return {key_of(row): set(row["flags"]) for row in rows}
 
 
 # --- the folder ---
@@ -189,82 +190,71 @@ def test_reading_damaged_files_never_raises(tmp_path: Path) -> None:
 
 # --- what the end of a block tells ---
 
-
-def test_complete_blocks_give_their_rows_canaries(tmp_path: Path) -> None:
-    store = make_set(tmp_path / "a-set", [row_of(attempt_of(block=b)) for b in (1, 2)], [record(1, 1), record(2, 1)])
-    assert [row["canary_seconds"] for row in store.merged()] == [[0.1, 0.1 + 1 / 1000], [0.1, 0.1 + 2 / 1000]]
-    assert [row["steal_share"] for row in store.merged()] == [0.001, 0.001]
-    assert [row["flags"] for row in store.merged()] == [[], []]
-
-
-def test_an_interrupted_block_is_flagged_and_run_whole(tmp_path: Path) -> None:
-    """b1: try 1 was cut short, try 2 is whole. b2: cut short, not resumed."""
-    rows = [
-        row_of(attempt_of()),
-        row_of(attempt_of(retry=2)),
-        row_of(attempt_of(JAX, retry=2)),
-        row_of(attempt_of(block=2)),
-    ]
-    found = make_set(tmp_path / "a-set", rows, [record(1, 2)]).merged()
-    assert flags(found) == {
-        ("numpy", 1, 1): {"incomplete_block"},
-        ("numpy", 1, 2): set(),
-        (JAX, 1, 2): set(),
-        ("numpy", 2, 1): {"incomplete_block"},
-    }
-    assert counted(found) == {("numpy", 1, 2), (JAX, 1, 2)}
-    assert all((row["canary_seconds"] is None) == bool(row["flags"]) for row in found)
-
-
-def test_a_noisy_block_is_kept_beside_the_one_that_counts(tmp_path: Path) -> None:
-    rows = [row_of(attempt_of(stack, retry=a)) for stack in ("numpy", JAX) for a in (1, 2)]
-    blocks = [record(1, 1, "rejected", ["canary drifted by 9 %"]), record(1, 2)]
-    found = make_set(tmp_path / "a-set", rows, blocks).merged()
-    assert flags(found)["numpy", 1, 1] == {"noisy", "rejected_block"}
-    assert flags(found)["numpy", 1, 2] == set()
-    assert counted(found) == {("numpy", 1, 2), (JAX, 1, 2)}
-
-
-def test_what_had_no_process_is_not_noisy(tmp_path: Path) -> None:
-    rows = [row_of(attempt_of()), row_of(attempt_of(JAX), outcome="unsupported", reason="x", synced_seconds=None)]
-    found = make_set(tmp_path / "a-set", rows, [record(1, 1, reasons=["steal"])]).merged()
-    assert flags(found) == {("numpy", 1, 1): {"noisy"}, (JAX, 1, 1): set()}
-
-
-def test_where_every_try_was_noisy_the_last_counts(tmp_path: Path) -> None:
-    rows = [row_of(attempt_of(retry=a)) for a in (1, 2, 3)]
-    blocks = [record(1, a, "rejected", ["steal"]) for a in (1, 2)]
-    for last in (record(1, 3, "rejected", ["steal"]), record(1, 3, "accepted", ["steal"])):
-        folder = tmp_path / last["verdict"]
-        found = make_set(folder, rows, [*blocks, last]).merged()
-        assert counted(found) == {("numpy", 1, 3)}
-        assert "noisy" in flags(found)["numpy", 1, 3]
+INCOMPLETE, NOISY, REJECTED, UNVERIFIED = {"incomplete_block"}, {"noisy"}, {"noisy", "rejected_block"}, {"unverified"}
+STEAL = ("steal",)
+# {what: (the rows' (stack, block, try), the blocks' records, the flags of rows that get any, the rows that count)}
+ENDS: dict[str, tuple[list[Key], list[dict[str, Any]], dict[Key, set[str]], set[Key]]] = {
+    "a block that was cut short is run whole, and isn't paired before": (
+        [("numpy", 1, 1), ("numpy", 1, 2), (JAX, 1, 2), ("numpy", 2, 1)],
+        [record(1, 2)],
+        {("numpy", 1, 1): INCOMPLETE, ("numpy", 2, 1): INCOMPLETE},
+        {("numpy", 1, 2), (JAX, 1, 2)},
+    ),
+    "half of a second try isn't mixed with the other half of the first": (
+        [("numpy", 1, 1), (JAX, 1, 1), ("numpy", 1, 2)],
+        [record(1, 1, "rejected", STEAL)],
+        {("numpy", 1, 1): REJECTED, (JAX, 1, 1): REJECTED, ("numpy", 1, 2): INCOMPLETE},
+        {("numpy", 1, 1), (JAX, 1, 1)},
+    ),
+    "a noisy block is kept beside the one that counts": (
+        [("numpy", 1, 1), (JAX, 1, 1), ("numpy", 1, 2), (JAX, 1, 2)],
+        [record(1, 1, "rejected", STEAL), record(1, 2)],
+        {("numpy", 1, 1): REJECTED, (JAX, 1, 1): REJECTED},
+        {("numpy", 1, 2), (JAX, 1, 2)},
+    ),
+    "where every try was rejected the last counts": (
+        [("numpy", 1, 1), ("numpy", 1, 2)],
+        [record(1, 1, "rejected", STEAL), record(1, 2, "rejected", STEAL)],
+        {("numpy", 1, 1): REJECTED, ("numpy", 1, 2): REJECTED},
+        {("numpy", 1, 2)},
+    ),
+    "a last try is accepted, noisy as it is": (
+        [("numpy", 1, 1), ("numpy", 1, 2)],
+        [record(1, 1, "rejected", STEAL), record(1, 2, "accepted", STEAL)],
+        {("numpy", 1, 1): REJECTED, ("numpy", 1, 2): NOISY},
+        {("numpy", 1, 2)},
+    ),
+    "a case run again in a finished block has no record of its own": (
+        [("numpy", 1, 1), (JAX, 1, 1), (JAX, 1, 2)],
+        [record(1, 1)],
+        {},
+        {("numpy", 1, 1), (JAX, 1, 2)},
+    ),
+    "records of other blocks say nothing": (
+        [("numpy", 2, 1)],
+        [record(1, 1), record(3, 1)],
+        {("numpy", 2, 1): INCOMPLETE},
+        set(),
+    ),
+}
 
 
-def test_a_block_cut_short_after_a_rejected_one_isn_t_paired(tmp_path: Path) -> None:
-    """Half of try 2 must not be mixed with the other half of try 1."""
-    rows = [row_of(attempt_of("numpy")), row_of(attempt_of(JAX)), row_of(attempt_of("numpy", retry=2))]
-    found = make_set(tmp_path / "a-set", rows, [record(1, 1, "rejected", ["steal"])]).merged()
-    assert flags(found)["numpy", 1, 2] == {"incomplete_block"}
-    assert counted(found) == {("numpy", 1, 1), (JAX, 1, 1)}
+@pytest.mark.parametrize("what", ENDS)
+def test_rows_have_the_flags_and_the_noise_of_their_blocks(what: str, tmp_path: Path) -> None:
+    asked, records, expected, counting = ENDS[what]
+    found = make_set(tmp_path / "a-set", [row_of(attempt_of(*key)) for key in asked], records).merged()
+    assert flags(found) == {key: set() for key in asked} | expected
+    assert {key_of(row) for row in accepted(found)} == counting
+    for row in found:
+        noise = (None, None) if "incomplete_block" in row["flags"] else ([0.1, 0.1 + row["block"] / 1000], 0.001)
+        assert row["canary_seconds"] == noise[0] and bool(row["steal_share"]) == bool(noise[1])
 
 
-def test_a_case_run_again_in_a_finished_block_counts(tmp_path: Path) -> None:
-    """After a lost engine, or for --again: it has no block record of its own."""
-    rows = [
-        row_of(attempt_of()),
-        row_of(attempt_of(JAX), outcome="error", flags=["harness"]),
-        row_of(attempt_of(JAX, retry=2)),
-    ]
-    found = make_set(tmp_path / "a-set", rows, [record(1, 1)]).merged()
-    assert flags(found)[JAX, 1, 2] == set()
-    assert counted(found) == {("numpy", 1, 1), (JAX, 1, 2)}
-    assert next(row for row in found if row["retry"] == 2)["canary_seconds"] == [0.1, 0.1 + 1 / 1000]
-
-
-def test_records_of_other_blocks_say_nothing(tmp_path: Path) -> None:
-    found = make_set(tmp_path / "a-set", [row_of(attempt_of(block=2))], [record(1, 1), record(3, 1)]).merged()
-    assert flags(found) == {("numpy", 2, 1): {"incomplete_block"}}
+def test_what_had_no_process_is_not_noisy_and_a_row_s_own_flags_stay(tmp_path: Path) -> None:
+    rows = [row_of(attempt_of(), flags=["assumed", "noisy"]), row_of(attempt_of("tf_xla"))]
+    rows.append(row_of(attempt_of(JAX), outcome="unsupported", reason="x", synced_seconds=None))
+    found = make_set(tmp_path / "a-set", rows, [record(1, 1, reasons=STEAL)]).merged()
+    assert flags(found) == {("numpy", 1, 1): {"assumed", "noisy"}, ("tf_xla", 1, 1): NOISY, (JAX, 1, 1): set()}
 
 
 def test_a_case_that_nothing_verifies_is_flagged_whichever_row_of_it_came_first(tmp_path: Path) -> None:
@@ -272,13 +262,7 @@ def test_a_case_that_nothing_verifies_is_flagged_whichever_row_of_it_came_first(
     wrong = row_of(attempt_of(JAX), outcome="wrong", reason="x")
     block = record(1, 1) | {"unverified": [first["case_id"], wrong["case_id"]]}
     found = make_set(tmp_path / "a-set", [first, later, wrong], [block]).merged()
-    assert flags(found) == {("numpy", 1, 1): {"unverified"}, ("numpy", 1, 2): {"unverified"}, (JAX, 1, 1): set()}
-
-
-def test_a_row_s_own_flags_stay(tmp_path: Path) -> None:
-    rows = [row_of(attempt_of(), flags=["assumed", "noisy"])]
-    found = make_set(tmp_path / "a-set", rows, [record(1, 1, reasons=["steal"])]).merged()
-    assert found[0]["flags"] == ["assumed", "noisy"]
+    assert flags(found) == {("numpy", 1, 1): UNVERIFIED, ("numpy", 1, 2): UNVERIFIED, (JAX, 1, 1): set()}
 
 
 # --- which rows count ---
@@ -348,105 +332,86 @@ def test_exit_code_is_that_of_the_rows_that_count() -> None:
 # --- merged file and manifest ---
 
 
-def committed(tmp_path: Path) -> ResultSet:
-    """A whole set of two blocks."""
-    rows = [row_of(attempt_of(stack, block)) for stack in ("numpy", JAX) for block in (1, 2)]
-    store = make_set(tmp_path / "a-set", rows, [record(1, 1), record(2, 1)])
-    (store.folder / "inputs" / "numpy.txt").write_text("numpy==2.0\n")
-    store.commit()
-    return store
-
-
-def test_a_committed_set_is_intact(tmp_path: Path) -> None:
-    store = committed(tmp_path)
-    assert store.problems() == []
-    assert read_parquet(store.results_path, trusted=True) == read_parquet(store.results_path) == store.merged()
-    assert list(store.folder.rglob("*.draft")) == []
-    listed = json.loads((store.folder / "manifest.json").read_text())["files"]
-    assert {"plan.json", "results.parquet", "inputs/numpy.txt", "blocks/b01-a1.json"} <= set(listed)
+def test_a_committed_set_is_intact(stored: ResultSet) -> None:
+    assert stored.problems() == []
+    assert read_rows(stored.results_path, trusted=True) == read_rows(stored.results_path) == stored.merged()
+    assert list(stored.folder.rglob("*.draft")) == []
+    listed = json.loads((stored.folder / "manifest.json").read_text())["files"]
+    assert {"plan.json", "results.parquet", "inputs/quick.toml", "blocks/b01-a1.json"} <= set(listed)
     assert not any(name.startswith("attempts/") for name in listed), "their rows are all in results.parquet"
-    path = store.folder / "inputs" / "numpy.txt"
-    assert listed["inputs/numpy.txt"] == {"bytes": path.stat().st_size, "sha256": sha256(path)}
+    path = stored.folder / "inputs" / "quick.toml"
+    assert listed["inputs/quick.toml"] == {"bytes": path.stat().st_size, "sha256": sha256(path)}
 
 
-def test_logs_are_not_part_of_the_result(tmp_path: Path) -> None:
-    store = committed(tmp_path)
-    (store.folder / "logs" / "late.log").write_text("noise")
-    assert store.problems() == []
+def test_logs_are_not_part_of_the_result(stored: ResultSet) -> None:
+    (stored.folder / "logs" / "late.log").write_text("noise")
+    assert stored.problems() == []
 
 
-@pytest.mark.parametrize("name", ["plan.json", "results.parquet", "blocks/b02-a1.json", "inputs/numpy.txt"])
-def test_the_manifest_finds_a_missing_and_a_changed_file(name: str, tmp_path: Path) -> None:
-    store = committed(tmp_path)
-    path = store.folder / name
+@pytest.mark.parametrize("name", ["plan.json", "results.parquet", "blocks/b02-a1.json", "inputs/quick.toml"])
+def test_the_manifest_finds_a_missing_and_a_changed_file(stored: ResultSet, name: str) -> None:
+    path = stored.folder / name
     whole = path.read_bytes()
     path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
-    assert store.problems() == [f"{name} was changed"]
+    assert stored.problems() == [f"{name} was changed"]
     path.unlink()
-    assert store.problems() == [f"{name} is missing"]
+    assert stored.problems() == [f"{name} is missing"]
 
 
 @pytest.mark.parametrize("name", ["ir/more.json", "blocks/b09-a1.json", "inputs/deep/more.txt"])
-def test_the_manifest_finds_an_added_file(name: str, tmp_path: Path) -> None:
-    store = committed(tmp_path)
-    (store.folder / name).parent.mkdir(exist_ok=True)
-    (store.folder / name).write_text("more")
-    assert store.problems() == [f"{name} isn't in the manifest"]
+def test_the_manifest_finds_an_added_file(stored: ResultSet, name: str) -> None:
+    (stored.folder / name).parent.mkdir(exist_ok=True)
+    (stored.folder / name).write_text("more")
+    assert stored.problems() == [f"{name} isn't in the manifest"]
 
 
-def test_without_a_manifest_the_set_isn_t_whole(tmp_path: Path) -> None:
-    store = committed(tmp_path)
-    (store.folder / "manifest.json").unlink()
-    (problem,) = store.problems()
+def test_without_a_manifest_the_set_isn_t_whole(stored: ResultSet) -> None:
+    (stored.folder / "manifest.json").unlink()
+    (problem,) = stored.problems()
     assert "manifest.json is missing" in problem and "--resume" in problem
 
 
-def test_a_commit_that_fails_leaves_no_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_that_fails_leaves_no_mark(stored: ResultSet, monkeypatch: pytest.MonkeyPatch) -> None:
     """The old manifest must not vouch for a half-written merge."""
-    store = committed(tmp_path)
 
     def fail(*_: Any, **__: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(pq, "write_table", fail)
     with pytest.raises(OSError, match="No space"):
-        store.commit()
-    assert not (store.folder / "manifest.json").exists()
+        stored.commit()
+    assert not (stored.folder / "manifest.json").exists()
 
 
-def test_a_later_commit_lists_what_is_new_and_does_not_vouch_for_what_was_changed_or_deleted(tmp_path: Path) -> None:
-    store = committed(tmp_path)
-    store.write_block(3, 1, record(3, 1))
-    store.settle(replace(store.plan_file, command="invoke run --repeats=9"))
-    store.commit()
-    assert store.problems() == [], "what the program wrote is listed"
-    (store.folder / "inputs" / "numpy.txt").write_text("numpy==9.9\n")
-    (store.folder / "blocks" / "b01-a1.json").unlink()
-    store.commit()
-    assert store.problems() == ["blocks/b01-a1.json is missing", "inputs/numpy.txt was changed"]
+def test_a_later_commit_lists_what_is_new_and_does_not_vouch_for_what_was_changed_or_deleted(stored: ResultSet) -> None:
+    stored.write_block(3, 1, record(3, 1))
+    stored.settle(replace(stored.plan_file, command="invoke run --repeats=9"))
+    stored.commit()
+    assert stored.problems() == [], "what the program wrote is listed"
+    (stored.folder / "inputs" / "quick.toml").write_text("title = 'another'\n")
+    (stored.folder / "blocks" / "b01-a1.json").unlink()
+    stored.commit()
+    assert stored.problems() == ["blocks/b01-a1.json is missing", "inputs/quick.toml was changed"]
 
 
-def test_committing_twice_changes_nothing(tmp_path: Path) -> None:
-    store = committed(tmp_path)
-    before = {path: path.read_bytes() for path in store.folder.rglob("*") if path.is_file()}
-    store.commit()
-    assert {path: path.read_bytes() for path in store.folder.rglob("*") if path.is_file()} == before
+def test_committing_twice_changes_nothing(stored: ResultSet) -> None:
+    before = {path: path.read_bytes() for path in stored.folder.rglob("*") if path.is_file()}
+    stored.commit()
+    assert {path: path.read_bytes() for path in stored.folder.rglob("*") if path.is_file()} == before
 
 
-def test_a_foreign_file_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_foreign_file_is_refused_by_name(stored: ResultSet, tmp_path: Path) -> None:
     path = tmp_path / "other.parquet"
     path.write_text("no parquet")
     with pytest.raises(UserError, match=r"other\.parquet can't be read"):
-        read_parquet(path)
-    store = committed(tmp_path)
-    table = pq.read_table(store.folder / "results.parquet").drop_columns(["outcome", "metrics"])
+        read_rows(path)
+    table = pq.read_table(stored.folder / "results.parquet").drop_columns(["outcome", "metrics"])
     pq.write_table(table, path)
     with pytest.raises(UserError, match="lacks the columns outcome, metrics"):
-        read_parquet(path)
+        read_rows(path)
 
 
-def test_a_column_of_another_program_is_ignored(tmp_path: Path) -> None:
-    store = committed(tmp_path)
-    table = pq.read_table(store.folder / "results.parquet")
+def test_a_column_of_another_program_is_ignored(stored: ResultSet, tmp_path: Path) -> None:
+    table = pq.read_table(stored.folder / "results.parquet")
     pq.write_table(table.append_column("colour", [["red"] * table.num_rows]), tmp_path / "more.parquet")
-    assert read_parquet(tmp_path / "more.parquet") == store.merged()
+    assert read_rows(tmp_path / "more.parquet") == stored.merged()

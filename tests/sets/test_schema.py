@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 from typing import Any
@@ -12,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from suite.sets.rows import empty_row
-from suite.sets.schema import COLUMNS, NAMES, SCHEMA, SCHEMA_VERSION, to_table
+from suite.sets.schema import DESCRIBED, NAMES, SCHEMA, SCHEMA_VERSION, to_table
 from tests.results.rows import WHEN, attempt_of, row_of
 
 PUBLIC = [
@@ -49,22 +48,18 @@ def test_the_columns_are_the_public_ones_in_their_order() -> None:
 
 
 def test_every_column_has_a_type_and_a_meaning() -> None:
-    assert len({column.name for column in COLUMNS}) == len(COLUMNS)
-    for column in COLUMNS:
-        texts = [str(getattr(column, field.name)) for field in dataclasses.fields(column)]
-        assert max(map(len, texts)) >= 8, f"{column.name} isn't documented"
-        kind = SCHEMA.field(column.name).type
-        assert pa.types.is_list(kind) == (column.name in LISTS)
-        if column.name.endswith("_seconds"):
+    columns = [column for group in DESCRIBED.values() for column in group]
+    assert len({name for name, *_ in columns}) == len(columns)
+    for name, _, meaning in columns:
+        assert len(meaning) >= 8, f"{name} isn't documented"
+        kind = SCHEMA.field(name).type
+        assert pa.types.is_list(kind) == (name in LISTS)
+        if name.endswith("_seconds"):
             assert kind in (pa.float64(), pa.list_(pa.float64()))
-        if column.name.endswith("_bytes"):
+        if name.endswith("_bytes"):
             assert kind == pa.int64()
     assert SCHEMA.field("started_at").type == pa.timestamp("us", tz="UTC")
     assert SCHEMA.field("metrics").type.value_type.names == ["name", "unit", "kind", "values"]
-
-
-def test_the_schema_says_its_version() -> None:
-    assert any(str(SCHEMA_VERSION).encode() == value for value in (SCHEMA.metadata or {}).values())
 
 
 def test_an_empty_row_knows_its_question_and_nothing_else() -> None:
@@ -97,20 +92,14 @@ def test_rows_survive_a_file(tmp_path: Any) -> None:
     table = pq.read_table(tmp_path / "rows.parquet", schema=SCHEMA)
     assert table.schema.equals(SCHEMA, check_metadata=True)
     assert table.to_pylist() == rows
+    pq.write_table(to_table([rows[0] | {"relative_error": math.nan}]), tmp_path / "rows.parquet")
+    assert math.isnan(pq.read_table(tmp_path / "rows.parquet").to_pylist()[0]["relative_error"])
 
 
-def test_nan_survives_as_nan(tmp_path: Any) -> None:
-    pq.write_table(to_table([row_of(attempt_of()) | {"relative_error": math.nan}]), tmp_path / "rows.parquet")
-    found = pq.read_table(tmp_path / "rows.parquet", schema=SCHEMA).to_pylist()[0]
-    assert math.isnan(found["relative_error"])
-
-
-def test_a_missing_column_is_null() -> None:
+def test_a_missing_column_is_null_and_no_rows_are_a_table_of_this_version_too() -> None:
     assert to_table([{"set_id": "a-set"}]).to_pylist() == [dict.fromkeys(NAMES) | {"set_id": "a-set"}]
-
-
-def test_no_rows_are_a_table_too() -> None:
     assert to_table([]).schema.equals(SCHEMA)
+    assert str(SCHEMA_VERSION).encode() in (SCHEMA.metadata or {}).values()
 
 
 @pytest.mark.parametrize("where", [0, 1])

@@ -50,7 +50,6 @@ def serving(folder: Path, handler: type[Quiet] = Quiet, context: ssl.SSLContext 
 
 @pytest.fixture
 def published(stored: ResultSet, tmp_path: Path) -> Manifest:
-    """A set in the site `tmp_path / "site"`."""
     made = publish(stored.folder, Storage.of(str(tmp_path / "site" / "sets")), lambda text: None)
     (tmp_path / "site" / web.SITE).write_text(json.dumps({"version": 1, "sets": [{"name": made.name, "page": "x"}]}))
     return made

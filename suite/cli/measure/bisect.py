@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from suite import results
@@ -15,7 +15,7 @@ from suite.cli.terminal.output import print_table
 from suite.cli.values import Names, absolute
 from suite.environments import locks, releases, say, variants, venv
 from suite.errors import UserError, check_known
-from suite.plan.bisection import Bisection, ReleaseVerdict
+from suite.plan.bisection import ReleaseVerdict, bracket, next_release
 from suite.results.outcomes import FAILED, INTERRUPTED
 from suite.results.speedup.verdicts import Speedup
 from suite.sets.result_set import ResultSet
@@ -49,21 +49,31 @@ class Interrupted(Exception):
     """Ctrl-C was pressed during one of the runs, which has already printed what is kept."""
 
 
-@dataclass
+@dataclass(frozen=True)
+class Tried:
+    """The verdict on a release, and what was measured, or why nothing was."""
+
+    verdict: ReleaseVerdict
+    reason: str
+
+
+def verdicts_of(tried: Mapping[str, Tried]) -> dict[str, ReleaseVerdict]:
+    return {release: each.verdict for release, each in tried.items()}
+
+
+@dataclass(frozen=True)
 class Search:
-    """The search for one stack on one question. `options` are those of every run, except for stacks and blocks.
-    `reasons` says for each release what was measured, or why nothing was."""
+    """The search for one stack on one question. `options` are those of every run, except for stacks and blocks."""
 
     options: RunOptions
     stack: str
     good: str
     threshold: float
     python: str | None
-    reasons: dict[str, str] = field(default_factory=dict)
 
     @property
     def environment(self) -> str:
-        """Returns the stack's environment. The search makes a variant of it for each release."""
+        """The stack's environment, of which the search makes a variant for each release."""
         return STACKS[self.stack].environment
 
     @property
@@ -72,21 +82,21 @@ class Search:
 
     @property
     def folder(self) -> Path:
-        """Returns the folder of this search's sets. Only the options decide it, so that the same command finds them."""
+        """The folder of this search's sets. Only the options decide it, so that the same command finds them."""
         question = " ".join(self.options.given(results="")) + f" {self.threshold} {self.python}"
         digest = hashlib.sha256(question.encode()).hexdigest()[:8]
         return Path(self.options.results) / f"bisect-{self.stack}-{self.good}-{digest}"
 
-    def run(self, names: Sequence[str]) -> Bisection:
+    def run(self, names: Sequence[str]) -> dict[str, Tried]:
         """Tries releases of `names` until no untried one lies between the last that isn't slower and the first that is.
         Raises UserError if the good release can't be installed."""
         if reason := self.lacking(self.good):
             raise UserError(f"{self.stack}@{self.good}, the baseline of the search, can't be installed: {reason}")
-        bisection = Bisection(names)
-        while (release := bisection.next()) is not None:
-            bisection.verdicts[release] = self.judge(release)
-            say(f"{self.stack}@{release}: {bisection.verdicts[release]}, {self.reasons[release]}")
-        return bisection
+        tried: dict[str, Tried] = {}
+        while (release := next_release(names, verdicts_of(tried))) is not None:
+            tried[release] = self.judge(release)
+            say(f"{self.stack}@{release}: {tried[release].verdict}, {tried[release].reason}")
+        return tried
 
     def lacking(self, release: str) -> str | None:
         """Makes the variant of a release, unless it exists. Returns why it can't be used; None if it can."""
@@ -112,26 +122,23 @@ class Search:
             return None
         return f"the lock of {name} has {self.package} {locked} on Python {pins['python']}, not {release} on {python}"
 
-    def judge(self, release: str) -> ReleaseVerdict:
-        """Returns the verdict on a release, from runs of more and more blocks until one of them decides."""
-        if reason := self.lacking(release):
-            self.reasons[release] = reason
-            return ReleaseVerdict.SKIPPED
+    def judge(self, release: str) -> Tried:
+        """Runs more and more blocks until a verdict on the release is decided."""
+        if lack := self.lacking(release):
+            return Tried(ReleaseVerdict.SKIPPED, lack)
+        reason = ""
         for blocks in BLOCKS:
             speedup = self.measured(release, blocks)
             if speedup is None or speedup.ratio.low is None or speedup.ratio.high is None:
-                self.reasons[release] = "it has no time to compare"
-                return ReleaseVerdict.SKIPPED
+                return Tried(ReleaseVerdict.SKIPPED, "it has no time to compare")
             least, most = 1 / speedup.ratio.high, 1 / speedup.ratio.low
             ratio = 1 / speedup.ratio.value
-            self.reasons[release] = (
-                f"{ratio:.3f}× [{least:.3f}, {most:.3f}] of the time of {self.good}, {blocks} blocks"
-            )
+            reason = f"{ratio:.3f}× [{least:.3f}, {most:.3f}] of the time of {self.good}, {blocks} blocks"
             if speedup.verdict == "slower" and ratio >= self.threshold:
-                return ReleaseVerdict.SLOWER
+                return Tried(ReleaseVerdict.SLOWER, reason)
             if most < self.threshold:
-                return ReleaseVerdict.NOT_SLOWER
-        return ReleaseVerdict.UNDECIDED
+                return Tried(ReleaseVerdict.NOT_SLOWER, reason)
+        return Tried(ReleaseVerdict.UNDECIDED, reason)
 
     def measured(self, release: str, blocks: int) -> Speedup | None:
         """Returns the speedup of a release over the good one, from one run of `blocks` blocks. If an earlier search has
@@ -184,30 +191,25 @@ def bisect(*, options: BisectOptions = BisectOptions()) -> int:
     known = known[known.index(good) : known.index(bad) + 1]
     say(f"{len(known)} releases: {', '.join(known)}. Sets in {search.folder}")
     try:
-        return concluded(search, search.run(known))
+        return concluded(search, known, search.run(known))
     except Interrupted:
         say("The same command continues the search.")
         return INTERRUPTED
 
 
-def concluded(search: Search, bisection: Bisection) -> int:
+def concluded(search: Search, releases: Sequence[str], tried: Mapping[str, Tried]) -> int:
     """Prints the verdict on each release, and the two releases between which the change lies. Returns the exit code."""
-    lines = [
-        [
-            release,
-            str(bisection.verdicts.get(release, "good" if release == search.good else "not tried")),
-            search.reasons.get(release, ""),
-        ]
-        for release in bisection.releases
-    ]
+    untried = {release: ["good" if release == search.good else "not tried", ""] for release in releases}
+    known = untried | {release: [str(each.verdict), each.reason] for release, each in tried.items()}
+    lines = [[release, *words] for release, words in known.items()]
     print_table(f"{search.stack}, releases of {search.package}", ["release", "verdict", "why"], lines)
-    first, last = bisection.slower, bisection.not_slower
-    if first is None:
-        bad = bisection.releases[-1]
-        print(f"{bad} isn't slower than {search.good} by {search.threshold:g}: nothing to search for.")
+    found = bracket(releases, verdicts_of(tried))
+    if found.high is None:
+        print(f"{releases[-1]} isn't slower than {search.good} by {search.threshold:g}: nothing to search for.")
         return FAILED
+    first, last, between = releases[found.high], releases[found.low], releases[found.low + 1 : found.high]
     print(
-        f"{first} is the first release that is slower than {search.good}, {search.reasons[first]}; {last} isn't yet.",
-        f"Nothing is known of {', '.join(bisection.between)} between them." if bisection.between else "",
+        f"{first} is the first release that is slower than {search.good}, {tried[first].reason}; {last} isn't yet.",
+        f"Nothing is known of {', '.join(between)} between them." if between else "",
     )
     return 0

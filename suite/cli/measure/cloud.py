@@ -195,7 +195,6 @@ def job_of(options: CloudOptions, accelerator: Accelerator, shards: Sequence[Sha
 def keep(files: dict[str, str], out: Path) -> list[Path]:
     """Deletes an earlier plan's jobs' files and writes the new ones. Returns their paths."""
     check_writable(out, "--out")
-    out.mkdir(parents=True, exist_ok=True)
     for pattern in ("skypilot-*-of-*.yaml", "kubernetes.yaml", "slurm.sh", "cloud-init-*-of-*.sh"):
         for stale in out.glob(pattern):
             stale.unlink()

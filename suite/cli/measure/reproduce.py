@@ -10,7 +10,7 @@ from pathlib import Path
 
 from suite import units
 from suite.cli.measure.run import carry_out
-from suite.cli.terminal.output import print_json, print_table
+from suite.cli.terminal.output import Columns, print_columns, print_json
 from suite.cli.values import Engine, Force, Json, Origin, ResultsFolder, absolute, needed
 from suite.environments import say
 from suite.environments.locks import all_locks
@@ -28,7 +28,14 @@ from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import add as add_stacks
 
 DIFFERS, UNTRUSTED = 5, 6  # exit codes
-HEADS = ["question", "stack", "there", "here", "verdict", "why"]
+COLUMNS: Columns[Claim] = {
+    "question": lambda claim: claim.name,
+    "stack": lambda claim: claim.stack,
+    "there": lambda claim: interval(claim.there),
+    "here": lambda claim: interval(claim.here),
+    "verdict": lambda claim: str(claim.result),
+    "why": lambda claim: claim.words,
+}
 
 
 def reproduce(
@@ -139,12 +146,8 @@ def print_claims(reproduced: Reproduction, there: Path, here: Path, as_json: boo
             }
         )
         return
-    print_table(
-        f"Speedups over {reproduced.baseline}, there and here",
-        HEADS,
-        [line(claim) for claim in reproduced.claims],
-        numbers=HEADS[2:4],
-    )
+    title = f"Speedups over {reproduced.baseline}, there and here"
+    print_columns(title, COLUMNS, reproduced.claims, numbers=("there", "here"))
     if reproduced.unlike:
         print(
             f"The machines differ in {', '.join(reproduced.unlike)}: the verdicts say only whether the same stack is "
@@ -158,12 +161,9 @@ def print_claims(reproduced: Reproduction, there: Path, here: Path, as_json: boo
     )
 
 
-def line(claim: Claim) -> list[str]:
-    sides = [
-        units.estimate(speedup.ratio.value, speedup.ratio.low, speedup.ratio.high) if speedup else units.UNKNOWN
-        for speedup in (claim.there, claim.here)
-    ]
-    return [claim.name, claim.stack, *sides, str(claim.result), claim.words]
+def interval(speedup: Speedup | None) -> str:
+    ratio = speedup.ratio if speedup else None
+    return units.estimate(ratio.value, ratio.low, ratio.high) if ratio else units.UNKNOWN
 
 
 def ratio_json(speedup: Speedup | None) -> dict[str, object] | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from suite import units
-from suite.cli.terminal.output import print_json, print_table, print_tables
+from suite.cli.terminal.output import Columns, print_columns, print_json, print_tables
 from suite.cli.values import LATEST, Json, Names, Origin, ResultsFolder, Several, needed
 from suite.cluster import collect as shares
 from suite.environments import say
@@ -28,7 +28,16 @@ from suite.site.history import history as points_of
 from suite.site.sources import SetSource
 from suite.stacks.catalog import add as add_stacks
 
-HEADS = ["name", "date (UTC)", "target", "machine", "preset", "stacks", "outcomes", "where"]
+SET_COLUMNS: Columns[dict[str, Any]] = {
+    "name": lambda entry: entry["name"] or "-",
+    "date (UTC)": lambda entry: (entry["created_at"] or "")[:16].replace("T", " "),
+    "target": lambda entry: entry["target"] or "",
+    "machine": lambda entry: entry["machine"],
+    "preset": lambda entry: entry["preset"] or "",
+    "stacks": lambda entry: stacks_text(entry["stacks"] or []),
+    "outcomes": lambda entry: outcomes_text(entry["outcomes"] or {}, entry["whole"]),
+    "where": lambda entry: entry["where"],
+}
 STACKS_SHOWN = 3  # a set with more stacks has only their number
 
 
@@ -56,8 +65,8 @@ def sets(*, from_: Origin = None, results: ResultsFolder = "results", json: Json
         print_json({"where": where, "sets": listed}) if json else print(f"There is no set in {where}.")
         return
     # All sets of an archive are in one place, so the column `where` is left out and long names fit whole.
-    shown = len(HEADS) - bool(storage)
-    print_table(f"Sets in {where}", HEADS[:shown], [cells(entry)[:shown] for entry in listed])
+    shown = {head: cell for head, cell in SET_COLUMNS.items() if head != "where" or not storage}
+    print_columns(f"Sets in {where}", shown, listed)
     for entry in listed:
         if entry["trouble"]:
             say(f"{entry['name'] or entry['where']}: {entry['trouble']}")
@@ -76,19 +85,13 @@ def listed_json(entry: Listed) -> dict[str, Any]:
     }
 
 
-def cells(entry: dict[str, Any]) -> list[str]:
-    stacks, outcomes = entry["stacks"] or [], entry["outcomes"] or {}
+def stacks_text(stacks: list[str]) -> str:
+    return ", ".join(stacks) if len(stacks) <= STACKS_SHOWN else f"{len(stacks)} stacks"
+
+
+def outcomes_text(outcomes: dict[str, int], whole: bool) -> str:
     counted = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
-    return [
-        entry["name"] or "-",
-        (entry["created_at"] or "")[:16].replace("T", " "),
-        entry["target"] or "",
-        entry["machine"],
-        entry["preset"] or "",
-        ", ".join(stacks) if len(stacks) <= STACKS_SHOWN else f"{len(stacks)} stacks",
-        "; ".join(filter(None, [counted, "" if entry["whole"] else "not whole"])),
-        entry["where"],
-    ]
+    return "; ".join(filter(None, [counted, "" if whole else "not whole"]))
 
 
 def fetch(set: str | None = None, *, from_: Origin = None, results: ResultsFolder = "results") -> None:

@@ -32,22 +32,7 @@ WORDS = {  # begin the line of a process outside the blocks
 }
 
 
-class QuestionUnits:
-    """Chooses the unit in which a question's times are shown, from all its times so far."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[tuple[str, str], dict[str, float]] = {}  # {(comparison_id, call): {stack: seconds}}
-
-    def shown(self, row: Row, call: str, seconds: float | None) -> str:
-        """Returns a time of a finished process in its question's unit; a dash if the time is unknown."""
-        if seconds is None:
-            return units.UNKNOWN
-        of_question = self.seconds.setdefault((row.text("comparison_id"), call), {})
-        of_question[row.stack_name] = seconds
-        return units.time_unit(of_question.values())(seconds)
-
-
-def line(row: Row, question_units: QuestionUnits) -> str:
+def line(row: Row) -> str:
     """Returns the line of a finished process: its block, its case, and its figures or its outcome."""
     twin = " (A/A twin)" if row["replicate"] > 1 else ""
     where = f"block {row['block']}" if row["block"] else WORDS[row["purpose"]]
@@ -78,8 +63,8 @@ def line(row: Row, question_units: QuestionUnits) -> str:
             return f"{name}  fits, peak {units.quantity(row.peak_bytes)}"
     if not samples:
         return f"{name}  ok{flags}"
-    first = question_units.shown(row, "first", row.number("first_seconds"))
-    return f"{name}  ok  first {first}, steady {question_units.shown(row, 'steady', median(samples))}{flags}"
+    first = units.seconds(row.number("first_seconds"))
+    return f"{name}  ok  first {first}, steady {units.seconds(median(samples))}{flags}"
 
 
 class Count:
@@ -127,7 +112,6 @@ class ProgressLines:
     says that times mean nothing."""
 
     def __init__(self, *, in_turns: bool = False, is_check: bool = False) -> None:
-        self.units = QuestionUnits()
         self.count = Count()
         self.in_turns = in_turns
         self.is_check = is_check
@@ -153,8 +137,7 @@ class ProgressLines:
         self.note(told)
 
     def told(self, row: Row) -> str:
-        told = line(row, self.units)
-        return told.partition("  first ")[0] if self.is_check else told
+        return line(row).partition("  first ")[0] if self.is_check else line(row)
 
     def note(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)

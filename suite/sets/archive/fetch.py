@@ -6,15 +6,14 @@ import shutil
 import tempfile
 from collections import deque
 from collections.abc import Collection
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from suite.errors import COMMAND, Damaged, UserError
 from suite.sets import manifest
 from suite.sets.archive.signature import SIGNATURE, SIGNATURE_BYTES_MAX
-from suite.sets.archive.storage import AT_ONCE, Storage
+from suite.sets.archive.storage import Storage, changed
 from suite.sets.files import check_writable, gunzipped, sole
-from suite.sets.manifest import DERIVED, RESULTS, SET_NAME, Manifest
+from suite.sets.manifest import DERIVED, RESULTS, SET_NAME, File, Manifest
 from suite.sets.parquet import read_rows
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row
@@ -51,38 +50,33 @@ def verify(storage: Storage, name: str) -> list[str]:
     all files are right, facts in the manifest may contradict them."""
     known = manifest_of(storage, name)
     stored = storage.files(name)
-    problems = differences(known, stored)
-    complete = [name for name, file in known.files.items() if stored.get(name) == file.bytes and name not in DERIVED]
+    complete = [file for file, entry in wanted(known).items() if stored.get(file) == entry.bytes]
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            sha256s = pool.map(lambda file: digest(storage, known, file, folder), complete)
-            digests = dict(zip(complete, sha256s, strict=True))
-        problems += [f"{file} was changed" for file, sha256 in digests.items() if sha256 != known.files[file].sha256]
+
+        def digest(file: str) -> str:
+            if file in FACT_FILES or file.endswith(".toml"):
+                return storage.download(name, file, folder / file, known.files[file].bytes)
+            return storage.sha256(name, file)
+
+        problems = unlike(known, stored)
+        problems += [f"{file} was changed" for file in changed(known, complete, digest)]
         return problems or ResultSet.open(folder).misstated(known)
 
 
-def digest(storage: Storage, known: Manifest, file: str, folder: Path) -> str:
-    """Returns the sha256 of a file. A file from which facts in the manifest come is also kept in `folder`."""
-    if file in FACT_FILES or file.endswith(".toml"):
-        return storage.download(known.name, file, folder / file, known.files[file].bytes)
-    return storage.sha256(known.name, file)
+def wanted(known: Manifest) -> dict[str, File]:
+    """Returns the files of a set that are read: pages aren't, because they are made anew."""
+    return {file: entry for file, entry in known.files.items() if file not in DERIVED}
 
 
-def differences(known: Manifest, stored: dict[str, int]) -> list[str]:
-    """Returns which files are missing, have another size or were added. `stored` is {file: bytes} in the storage. Pages
-    are ignored, because they are made anew."""
-    listed = {file: entry for file, entry in known.files.items() if file not in DERIVED}
-    added = stored.keys() - known.files.keys() - {manifest.NAME, SIGNATURE, *DERIVED}
-    return (
-        [f"{file} is missing" for file in sorted(listed.keys() - stored.keys())]
-        + [f"{file} isn't in the manifest" for file in sorted(added)]
-        + [
-            f"{file} has {stored[file]:,} bytes, {listed[file].bytes:,} in the manifest"
-            for file in sorted(listed.keys() & stored.keys())
-            if stored[file] != listed[file].bytes
-        ]
-    )
+def unlike(known: Manifest, stored: dict[str, int]) -> list[str]:
+    """Returns which files are missing, have another size or were added. `stored` is {file: bytes} in the storage."""
+    listed = wanted(known)
+    return manifest.differences({*listed}, stored.keys() - {manifest.NAME, SIGNATURE, *DERIVED}) + [
+        f"{file} has {stored[file]:,} bytes, {listed[file].bytes:,} in the manifest"
+        for file in sorted(listed.keys() & stored.keys())
+        if stored[file] != listed[file].bytes
+    ]
 
 
 def fetch(storage: Storage, name: str, results: Path) -> Path:
@@ -92,8 +86,7 @@ def fetch(storage: Storage, name: str, results: Path) -> Path:
     known = manifest_of(storage, name)
     folder = results / name
     stored = storage.files(name)
-    problems = differences(known, stored)
-    if problems:
+    if problems := unlike(known, stored):
         raise UserError(f"{name} isn't what its manifest says: {'; '.join(problems[:3])}. Nothing was written.")
     check_writable(results)
     draft = results / f".{name}.fetching"
@@ -118,7 +111,6 @@ def fetch(storage: Storage, name: str, results: Path) -> Path:
 def download(storage: Storage, known: Manifest, draft: Path) -> None:
     """Downloads every file of a published set except its page. Raises UserError if a file was changed, or is too large
     when it is unpacked."""
-    wanted = [file for file in known.files if file not in DERIVED]
 
     def checked(file: str) -> str:
         sha256 = storage.download(known.name, file, draft / file, known.files[file].bytes)
@@ -126,23 +118,20 @@ def download(storage: Storage, known: Manifest, draft: Path) -> None:
             deque(gunzipped(draft / file), maxlen=0)  # raises for one that is too large
         return sha256
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        digests = dict(zip(wanted, pool.map(checked, wanted), strict=True))
-    changed = [file for file, sha256 in digests.items() if sha256 != known.files[file].sha256]
-    if changed:
-        raise UserError(f"{known.name} isn't what its manifest says: {changed[0]} was changed. Nothing was kept.")
+    if others := changed(known, [*wanted(known)], checked):
+        raise UserError(f"{known.name} isn't what its manifest says: {others[0]} was changed. Nothing was kept.")
 
 
 def signature_of(storage: Storage, name: str) -> bytes | None:
     return storage.read(name, SIGNATURE, SIGNATURE_BYTES_MAX) if storage.has(name, SIGNATURE) else None
 
 
-def rows_of(storage: Storage, name: str, wanted: Collection[str]) -> list[Row]:
-    """Returns the columns `wanted` of a published set's rows, as `read_rows` does. Raises UserError if the file with
+def rows_of(storage: Storage, name: str, columns: Collection[str]) -> list[Row]:
+    """Returns these columns of a published set's rows, as `read_rows` does. Raises UserError if the file with
     the rows isn't what the manifest says."""
     known = manifest_of(storage, name).files.get(RESULTS)
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / RESULTS
         if known is None or storage.download(name, RESULTS, path, known.bytes) != known.sha256:
             raise UserError(f"{RESULTS} of {name} isn't what its manifest says.")
-        return read_rows(path, wanted)
+        return read_rows(path, columns)

@@ -4,13 +4,12 @@ files a published set."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from suite.errors import COMMAND, UserError
 from suite.sets import manifest
 from suite.sets.archive.signature import SIGNATURE, sign
-from suite.sets.archive.storage import AT_ONCE, Storage
+from suite.sets.archive.storage import Storage, changed
 from suite.sets.files import as_json, sole
 from suite.sets.manifest import Manifest
 from suite.sets.result_set import ResultSet
@@ -35,9 +34,8 @@ def publish(
             raise UserError(f"{folder} can't be archived: {'; '.join(problems[:3])}.")
         if not with_changes:
             refuse_changes(store)
-        described = manifest.described(folder, store.facts()).published
+        described = manifest.read(folder).published
         data = as_json(described.to_json()).encode()
-        Manifest.parsed(data, described.name)  # raises for a manifest that `fetch` would refuse
         signature = sign(described, key) if key else None
         stored = storage.files(described.name)
         if manifest.NAME in stored:
@@ -56,10 +54,9 @@ def publish(
 def refuse_changes(store: ResultSet) -> None:
     """Raises UserError for a set that was measured with uncommitted changes of the source, because they would be
     published with it."""
-    changed = store.changed_files()
-    if changed:
-        shown = ", ".join(changed[:CHANGES_SHOWN])
-        more = f" and {len(changed) - CHANGES_SHOWN} more" if len(changed) > CHANGES_SHOWN else ""
+    if names := store.changed_files():
+        shown = ", ".join(names[:CHANGES_SHOWN])
+        more = f" and {len(names) - CHANGES_SHOWN} more" if len(names) > CHANGES_SHOWN else ""
         raise UserError(
             f"{store.folder} was measured with uncommitted changes of the source, which would be published as "
             f"inputs/diff.patch: {shown}{more}. Look at that file, then publish the set --with-changes, "
@@ -71,21 +68,16 @@ def upload(known: Manifest, folder: Path, storage: Storage, stored: dict[str, in
     """Uploads every file that the storage lacks; `stored` is {file: bytes} of those that it has. If a file changes
     while it is uploaded, deletes it from the storage and raises UserError. The other files stay there, but without a
     manifest they are no set."""
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        equal = [name for name, file in known.files.items() if stored.get(name) == file.bytes]
-        digests = dict(zip(equal, pool.map(lambda name: storage.sha256(known.name, name), equal), strict=True))
-        present = {name for name, digest in digests.items() if digest == known.files[name].sha256}
-        if present:
-            say(f"{len(present)} of {len(known.files)} files are in the archive already, from an interrupted upload.")
-        rest = [name for name in known.files if name not in present]
-        sent = dict(
-            zip(rest, pool.map(lambda name: storage.upload(folder / name, known.name, name), rest), strict=True)
-        )
-    changed = [name for name, digest in sent.items() if digest != known.files[name].sha256]
-    for name in changed:
+    equal = [name for name, file in known.files.items() if stored.get(name) == file.bytes]
+    present = {*equal} - {*changed(known, equal, lambda name: storage.sha256(known.name, name))}
+    if present:
+        say(f"{len(present)} of {len(known.files)} files are in the archive already, from an interrupted upload.")
+    rest = [name for name in known.files if name not in present]
+    meanwhile = changed(known, rest, lambda name: storage.upload(folder / name, known.name, name))
+    for name in meanwhile:
         storage.remove(known.name, name)
-    if changed:
+    if meanwhile:
         raise UserError(
-            f"{folder / changed[0]} was changed during the upload, so nothing was published; "
+            f"{folder / meanwhile[0]} was changed during the upload, so nothing was published; "
             f"`{COMMAND} verify --set={folder}` lists the changed files."
         )

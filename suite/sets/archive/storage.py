@@ -8,7 +8,8 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from pyarrow import fs
 
 from suite.errors import COMMAND, Damaged, UserError, check_known
 from suite.guard import plain_files
-from suite.sets.manifest import BYTES_MAX
+from suite.sets.manifest import BYTES_MAX, Manifest
 
 SCHEMES = ("s3", "gs", "file")
 CHUNK_BYTES = 2**20
@@ -136,11 +137,7 @@ class Storage:
             yield source
 
     def sha256(self, name: str, file: str) -> str:
-        digest = hashlib.sha256()
-        with self.streamed(name, file) as source:
-            while chunk := source.read(CHUNK_BYTES):
-                digest.update(chunk)
-        return digest.hexdigest()
+        return self.download(name, file, Path(os.devnull), None)
 
     def upload(self, source: Path | bytes, name: str, file: str) -> str:
         """Uploads a plain file, or bytes, as a whole or not at all. Returns the sha256 of the uploaded bytes. In a
@@ -173,6 +170,13 @@ class Storage:
             with suppress(OSError):  # another command has moved or deleted it
                 if time.time() - leftover.stat().st_mtime > DAY_SECONDS:
                     leftover.unlink()
+
+
+def changed(known: Manifest, files: Sequence[str], digest: Callable[[str], str]) -> list[str]:
+    """Returns those of a set's files whose digest, which is taken of several at once, isn't the manifest's."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        digests = zip(files, pool.map(digest, files), strict=True)
+        return [file for file, sha256 in digests if sha256 != known.files[file].sha256]
 
 
 def check_address(uri: str, others: Sequence[str] = ()) -> None:

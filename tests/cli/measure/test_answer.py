@@ -29,7 +29,6 @@ def in_json(made: Report, stack: str) -> dict[str, Any]:
 
 
 def shown(made: Report, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
-    """The console's lines by their stack."""
     print_tables(part(made, ComparisonsSection).console())
     cut = [[cell.strip() for cell in line.strip("|").split("|")] for line in capsys.readouterr().out.splitlines()]
     return {parts[0]: " | ".join(parts[1:]) for parts in cut if len(parts) > 1}

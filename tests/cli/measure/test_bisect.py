@@ -68,33 +68,11 @@ def options(folder: Path, **more: Any) -> BisectOptions:
 
 
 def searched(folder: Path, **more: Any) -> int:
-    """A whole search in this process; its exit code."""
     return bisect.bisect(options=options(folder, **more))
 
 
 def command(folder: Path) -> list[str]:
-    """The same on a command line."""
-    asked = options(folder)
-    return [
-        sys.executable,
-        "-c",
-        PROGRAM,
-        "bisect",
-        "--workload=story",
-        "--pass=forward",
-        "--dims=step_us=5000",
-        "--stack=fake",
-        f"--workload-path={SCENARIOS}",
-        f"--stack-path={FAKE}",
-        f"--preset={asked.preset}",
-        f"--results={asked.results}",
-        "--engine=local",
-        "--good=1.2",
-        "--bad=1.6",
-        "--threshold=1.3",
-        f"--releases={RELEASES}",
-        "--force",
-    ]
+    return [sys.executable, "-c", PROGRAM, "bisect", *options(folder).words()]
 
 
 @pytest.fixture

@@ -33,6 +33,7 @@ from suite.run.predictions import Compiler
 from suite.run.runner import Runner
 from suite.run.session import Session
 from suite.run.start.prepare import prepare
+from suite.run.start.run import Run
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row
 from tests.plan_files import plan_file
@@ -52,6 +53,10 @@ def test_a_device_is_of_its_target_and_the_default_is_the_target_s_first() -> No
     assert [device.name for device in both] == ["v6e-1", "h200"]
     with pytest.raises(UserError, match="v6e-1 is a device of --target=tpu"):
         _ = PredictOptions(target="cuda", device=("v6e-1",)).devices
+
+
+def planned_of(options: PredictOptions) -> Run:
+    return prepare(options.chosen_preset(), options.selection([0]), engine="local", build=False, **options.prepared)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +79,7 @@ def test_an_unknown_device_is_refused_before_anything_is_made() -> None:
 
 def test_the_plan_captures_on_the_cpu_and_predicts_for_each_device() -> None:
     options = PredictOptions(device=("v6e-1", "h100"), workload=("gpt2",), size=("tiny",))
-    asked = prepare(options.chosen_preset(), options.selection([0, 1]), engine="local", build=False, **options.prepared)
+    asked = planned_of(options)
     by_purpose: dict[Purpose, list[str]] = {}
     for attempt in layout.runnable(asked.plan):
         by_purpose.setdefault(attempt.purpose, []).append(f"{attempt.case.device} {attempt.case.stack}")
@@ -99,7 +104,7 @@ def test_the_plan_captures_on_the_cpu_and_predicts_for_each_device() -> None:
 def test_stacks_without_a_program_are_unsupported_with_the_reason() -> None:
     stacks = ("jax_eager", "torch_eager", "torch_inductor")
     options = PredictOptions(target="cuda", workload=("gpt2",), size=("tiny",), stack=stacks)
-    asked = prepare(options.chosen_preset(), options.selection([0, 1]), engine="local", build=False, **options.prepared)
+    asked = planned_of(options)
     eager, followed, inductor = (planned.unsupported for planned in asked.plan.predictions)
     assert eager == "JAX, op by op runs operation by operation: it hands no whole step to a compiler"
     assert followed is None, "its allocations are followed"
@@ -110,7 +115,7 @@ def test_a_batch_must_be_divisible_among_chips() -> None:
     options = PredictOptions(
         device=("v6e-4",), workload=("gpt2",), size=("tiny",), dims=("batch=2", "batch=8"), stack=("jax_jit",)
     )
-    asked = prepare(options.chosen_preset(), options.selection([0]), engine="local", build=False, **options.prepared)
+    asked = planned_of(options)
     reasons = {planned.case.dims["batch"]: planned.unsupported for planned in asked.plan.predictions}
     assert reasons == {2: "a batch of 2 can't be split among 4 chips", 8: None}
 
@@ -262,7 +267,7 @@ def test_a_search_compiles_until_the_largest_that_fits_is_known(
     options = PredictOptions(
         device=("v5e-1", "v6e-1"), workload=("gpt2",), size=("tiny",), stack=("jax_jit",), vary="batch", tolerance="10%"
     )
-    planned = prepare(options.chosen_preset(), options.selection([0]), engine="local", build=False, **options.prepared)
+    planned = planned_of(options)
     assert [each.case.dims["batch"] for each in planned.plan.cases] == [1]
     captures: list[int] = []
     compiles: dict[str, list[int]] = {"v5e-1": [], "v6e-1": []}
@@ -292,7 +297,7 @@ def test_a_search_compiles_until_the_largest_that_fits_is_known(
 
 def test_a_search_for_an_accelerator_starts_no_memory_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     options = PredictOptions(workload=("gpt2",), size=("tiny",), stack=("jax_jit",), vary="batch")
-    planned = prepare(options.chosen_preset(), options.selection([0]), engine="local", build=False, **options.prepared)
+    planned = planned_of(options)
     searched: list[Purpose] = []
     monkeypatch.setattr(frontier, "search", lambda runner, run, purpose, again: searched.append(purpose))
     monkeypatch.setattr(Session, "outside", lambda *_: None)

@@ -96,14 +96,6 @@ def test_a_mistake_is_refused_with_what_to_do(words: str, said: str) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_an_unknown_key_in_a_preset_names_file_key_and_near_match(tmp_path: Path) -> None:
-    file = tmp_path / "mine.toml"
-    file.write_text('size = "tiny"\nquestions = []\n[protocol]\nblcks = 3\n')
-    done = answered("run", f"--preset={file}")
-    assert done.returncode == 2
-    assert all(word in done.stderr for word in (str(file), "[protocol]", "'blcks'", "'blocks'"))
-
-
 def test_a_folder_that_cannot_be_written_is_refused_before_the_first_case(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     done = answered("run", *STORY, "--size=calm", f"--results={tmp_path / 'file' / 'results'}")
@@ -130,12 +122,6 @@ def test_sampling_dims_and_globs_are_in_the_plan() -> None:
     assert planned("run", "gemm", "--preset=tiny", "--sampling=rounds")["sampling"] == "rounds"
     told = planned("run", "gemm", "--stack=tf_*", "--pass=train", "--dims", "n=128")
     assert told["names"] == [f"gemm-custom-n=128-train-f32-cpu-{stack}" for stack in ("tf_eager", "tf_graph", "tf_xla")]
-
-
-def test_each_dims_is_a_comparison_of_its_own() -> None:
-    told = planned("run", "--workload=gemm", "--stack=numpy", "--dims", "n=512", "--dims", "n=1024")
-    names = ["gemm-custom-n=512-forward-f32-cpu-numpy", "gemm-quick-forward-f32-cpu-numpy"]
-    assert sorted(told["names"]) == names, "the second are the dims of a named size"
 
 
 def test_what_can_t_fit_is_said_before_it_runs() -> None:
@@ -169,21 +155,6 @@ def test_a_run_that_measures_nothing_says_so_and_leaves_latest_alone(tmp_path: P
     assert re.fullmatch(r"Nothing was measured: no TPU was found .*`\./stackwars predict .*\n", done.stderr)
     assert not [*tmp_path.glob("2*")], "no set of rows that all say the same"
     assert os.readlink(tmp_path / "latest") == "an-older-set"
-
-
-def test_list_names_everything() -> None:
-    done = invoke("list")
-    assert done.returncode == 0
-    for name in ("gemm", "selu", "torch_inductor", "quick", "ops"):
-        assert name in done.stdout
-    assert "fake" not in done.stdout
-
-
-def test_doctor_says_what_is_missing_with_the_remedy() -> None:
-    done = invoke("doctor")
-    assert done.returncode in (0, 3)
-    assert "C++ compiler" in done.stdout
-    assert ("Missing" in done.stderr) == (done.returncode == 3)
 
 
 @pytest.mark.parametrize(

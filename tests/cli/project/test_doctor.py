@@ -24,16 +24,21 @@ def nothing_remembered() -> Iterator[None]:
     devices.missing.cache_clear()
 
 
-def found(name: str) -> doctor.Check:
-    """One finding by its name."""
-    return next(check for check in doctor.checks() if check.name.startswith(name))
-
-
-def test_every_lack_has_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with one lock and no environment."""
     (tmp_path / "docker" / "locks" / "cpu").mkdir(parents=True)
     (tmp_path / "docker" / "locks" / "cpu" / "six.txt").write_text("six==1.17.0\n")
     monkeypatch.setattr(environments, "ROOT", tmp_path)
-    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+def found(name: str) -> doctor.Check:
+    return next(check for check in doctor.checks() if check.name.startswith(name))
+
+
+def test_every_lack_has_a_remedy(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(root))
     lacks = {check.name: check for check in doctor.checks() if check.ok is False}
     assert {"uv", "make", "C++ compiler (torch_inductor)", "environment six", "environment orchestrator"} <= set(lacks)
     assert all(check.remedy for check in lacks.values())
@@ -41,22 +46,16 @@ def test_every_lack_has_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert lacks["environment orchestrator"].found == "no lock"
 
 
-def test_a_half_made_environment_is_no_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "docker" / "locks" / "cpu").mkdir(parents=True)
-    (tmp_path / "docker" / "locks" / "cpu" / "six.txt").write_text("six==1.17.0\n")
-    monkeypatch.setattr(environments, "ROOT", tmp_path)
+@pytest.mark.usefixtures("root")
+def test_a_half_made_environment_is_no_environment() -> None:
     venv.place(locks.newest("six", "cpu")).mkdir(parents=True)
     check = found("environment six")
     assert (check.ok, check.found, check.remedy) == (False, "half-made", "./stackwars setup")
 
 
+@pytest.mark.usefixtures("root")
 @pytest.mark.parametrize(("free", "ok"), [(20, True), (1, False)])
-def test_the_disk_must_hold_the_environments(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, ok: bool
-) -> None:
-    (tmp_path / "docker" / "locks" / "cpu").mkdir(parents=True)
-    (tmp_path / "docker" / "locks" / "cpu" / "six.txt").write_text("six==1.17.0\n")
-    monkeypatch.setattr(environments, "ROOT", tmp_path)
+def test_the_disk_must_hold_the_environments(monkeypatch: pytest.MonkeyPatch, free: int, ok: bool) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(2**40, 0, free * 2**30))  # type: ignore[attr-defined]
     assert found("disk").ok is ok
 

@@ -28,12 +28,10 @@ def home(tmp_path: Path) -> Path:
 
 
 def invoke(home: Path, *words: str) -> CompletedProcess[str]:
-    """The command line."""
     return answered(*words, cwd=home)
 
 
 def archive_of(home: Path) -> Path:
-    """The one archive of the shelf."""
     (folder,) = (path for path in (home / "shelf").iterdir() if not path.name.startswith("."))
     return folder
 

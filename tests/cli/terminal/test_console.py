@@ -16,40 +16,25 @@ from rich.console import Console
 from suite import environments
 from suite.case import Purpose
 from suite.cli.terminal.output import print_table
-from suite.cli.terminal.progress import ProgressBar, ProgressLines, QuestionUnits, line, listener
+from suite.cli.terminal.progress import ProgressBar, ProgressLines, line, listener
+from suite.sets.rows import Row
 from tests.launch.programs import HUNG_SECONDS
 from tests.results.rows import attempt_of, row_of
 
 ROW = row_of(attempt_of(block=2), 0.01234)
 
 
-def test_a_line_has_median_and_flags() -> None:
-    assert line(ROW | {"flags": ["assumed", "noisy"]}, QuestionUnits()) == (
-        "block 2  gemm-tiny-forward-f32-cpu-numpy  ok  first 123 ms, steady 12.3 ms  [noisy]"
-    )
-
-
-def test_times_of_a_question_share_a_unit_as_in_a_table() -> None:
-    units, said = QuestionUnits(), []
-    for stack, seconds in (("numpy", 0.02), ("jax_jit", 0.00091), ("tf_xla", 0.003)):
-        said.append(line(row_of(attempt_of(stack), seconds, first_seconds=24.8), units).partition("  ok  ")[2])
-    assert said == ["first 24.8 s, steady 20.0 ms", "first 24.8 s, steady 0.910 ms", "first 24.8 s, steady 3.00 ms"]
-    other = row_of(attempt_of("numpy", pass_="train"), 0.0004)
-    assert line(other, units).endswith("steady 400 µs"), "another question has its own"
-
-
-def test_a_line_of_what_failed_has_its_reason() -> None:
-    failed = row_of(attempt_of(), outcome="timeout", reason="too slow", synced_seconds=None)
-    assert line(failed, QuestionUnits()) == "block 1  gemm-tiny-forward-f32-cpu-numpy  timeout: too slow"
-
-
-def test_the_twin_is_named() -> None:
-    assert "(A/A twin)" in line(row_of(attempt_of(replicate=2)), QuestionUnits())
-    assert "(A/A twin)" not in line(ROW, QuestionUnits())
-
-
-def test_a_prime_has_no_steady_time() -> None:
-    assert line(row_of(attempt_of(purpose=Purpose.PRIME), synced_seconds=None), QuestionUnits()).endswith("  ok")
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (ROW | {"flags": ["assumed", "noisy"]}, "block 2  {}  ok  first 123 ms, steady 12.3 ms  [noisy]"),
+        (ROW | {"outcome": "timeout", "reason": "too slow", "synced_seconds": None}, "block 2  {}  timeout: too slow"),
+        (row_of(attempt_of(replicate=2), 0.02), "block 1  {} (A/A twin)  ok  first 200 ms, steady 20.0 ms"),
+        (row_of(attempt_of(purpose=Purpose.PRIME), synced_seconds=None), "block 1  {}  ok"),
+    ],
+)
+def test_a_line_has_median_and_flags_or_the_reason(row: Row, said: str) -> None:
+    assert line(row) == said.format("gemm-tiny-forward-f32-cpu-numpy")
 
 
 def test_lines_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
@@ -70,7 +55,7 @@ def test_lines_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
     for number, told in enumerate(rows, 1):
         assert re.fullmatch(rf"{number} of 3  block {number}  {re.escape(case)}  \(about \d+ s left\)", told), told
     assert last == f"3 of 3  block 3  {case}"
-    assert verdict == line(ROW, QuestionUnits()), "a verdict on a process that has ended isn't one more"
+    assert verdict == line(ROW), "a verdict on a process that has ended isn't one more"
 
 
 def test_a_bar_grows_with_processes_that_were_not_planned_and_never_passes_its_end() -> None:
