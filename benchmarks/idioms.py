@@ -32,8 +32,8 @@ from suite.workloads.catalog import find
 # Starts the worker with another folder first on its path, so that it imports the suite of that folder.
 START = "import runpy, sys; sys.path.insert(0, {!r}); runpy.run_module('suite.worker', run_name='__main__')"
 MODELS = "suite/workloads/models"
-GATHERED = "tf.gather_nd(embedding_VD, tokens[..., tf.newaxis])"
-GATHERED_TYPES = "tf.gather_nd(tf.convert_to_tensor(self.types), types[..., tf.newaxis])"
+GATHERED = "lookup(embedding_VD, tokens)"
+GATHERED_TYPES = "lookup(tf.convert_to_tensor(self.types), types)"
 INTEROP = "suite/stacks/tensorflow/tf_eager_adapter.py"
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from suite.errors import UserError
 from suite.sets.parquet import read_rows
 from suite.workloads.catalog import find
-from suite.workloads.tensors import buffers_of
 
 GIB = 1 << 30
 
@@ -26,8 +25,8 @@ def main() -> None:
         if row["pass"] != "forward" or row["host_peak_build_bytes"] is None:
             continue
         case = row.case
-        spec = workloads[case.workload].spec
-        tensors = [*spec.parameters(case.dims).values(), *buffers_of(spec, case.dims).values()]
+        made = workloads[case.workload].tensors(case.dims, "forward")
+        tensors = (made.parameters | made.buffers).values()
         model, largest = sum(t.nbytes for t in tensors), max(t.nbytes for t in tensors)
         peak = row["host_peak_build_bytes"]
         beyond = (peak - model - largest) / GIB

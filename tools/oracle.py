@@ -8,6 +8,7 @@ and the results with stressed weights.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -24,10 +25,11 @@ from suite import protocol
 from suite.reference.digests import digest
 from suite.reference.expected import ReferenceAnswer, Steps, save
 from suite.workloads import catalog
-from suite.workloads.tensors import Tensor, buffers_of, generate_all, stressed
+from suite.workloads.tensors import Tensor, generate_all, stressed
 
 SEED = 0
 WHOLE_SIZES = ("tiny", "odd")  # golden files of these sizes hold whole tensors, those of other sizes digests
+NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")  # of a block, in a name like `blocks.3.norm.weight`
 # The axes of a module's weight in the canonical order: dense weights (inputs, outputs), convolutions HWIO.
 AXES: dict[type, tuple[int, ...]] = {nn.Linear: (1, 0), nn.Conv2d: (2, 3, 1, 0)}
 
@@ -41,9 +43,10 @@ class Oracle:
         self.spec, self.dims, self.logits = workload.spec, dims, module.logits
         self.model = module.build(dims).to(dtype)
         self.dtype = dtype
-        self.tensors: dict[str, Tensor] = self.spec.parameters(dims) | buffers_of(self.spec, dims)
+        of_step = workload.tensors(dims, "train")
+        self.buffers, self.tensors = of_step.buffers, of_step.parameters | of_step.buffers
         tensors = dict(self.model.named_parameters(remove_duplicate=False)) | dict(self.model.named_buffers())
-        names = renamed(self.tensors, module.names(dims))
+        names = renamed(self.tensors, module.NAMES)
         self.model_tensors = {name: tensors[theirs] for name, theirs in names.items()}
         self.axes = {name: self.canonical_axes(theirs, tensors[theirs].ndim) for name, theirs in names.items()}
 
@@ -99,15 +102,17 @@ class Oracle:
 
 
 def renamed(ours: Iterable[str], names: Mapping[str, str]) -> dict[str, str]:
-    """{our tensor: the oracle's} by its `names`, which have our tensors or the modules that own them. Raises SystemExit
-    where these names and the tensors don't fit."""
+    """{our tensor: the oracle's} by its `NAMES`, which have our tensors or the modules that own them, with a star for
+    each number. Raises SystemExit where these names and the tensors don't fit."""
     found, used = {}, set()
     for name in ours:
-        owners = [name[:end] for end, letter in enumerate(f"{name}.") if letter == "."]
+        pattern, numbers = NUMBER.sub("*", name), NUMBER.findall(name)
+        owners = [pattern[:end] for end, letter in enumerate(f"{pattern}.") if letter == "."]
         owner = next((owner for owner in reversed(owners) if owner in names), None)
         if owner is None:
             raise SystemExit(f"oracle.py doesn't name {name}, which spec.py has")
-        found[name], used = names[owner] + name.removeprefix(owner), used | {owner}
+        found[name] = (names[owner] + pattern.removeprefix(owner)).replace("*", "{}").format(*numbers)
+        used.add(owner)
     if unused := sorted(set(names) - used):
         raise SystemExit(f"oracle.py names {', '.join(unused)}, which spec.py doesn't have")
     return found
@@ -149,8 +154,8 @@ def under_stress(oracle: Oracle, whole: bool) -> dict[str, Any]:
     oracle.model.train()
     with torch.no_grad():
         answers["loss"] = np.asarray(oracle.loss())
-    for name, before in generate_all(buffers_of(oracle.spec, oracle.dims), "parameter", SEED):
-        answers[f"buffer/{name}"] = oracle.tensor(name) - before
+    for name, before in generate_all(oracle.buffers, "parameter", SEED):
+        answers[f"buffer/{name}"] = oracle[name] - before
     return answers if whole else {name: digest(value, f"stressed/{name}") for name, value in answers.items()}
 
 

@@ -3,7 +3,7 @@ user names.
 
 A workload `gemm` is a folder `gemm/` with `spec.py` and one `gemm_<dialect>.py` for each dialect it is
 written in, or one `gemm_any.py` whose code means the same in all of them. docs/how-to/workload.md shows one outside
-the repository. A probe's spec has `ASPECTS`: it isn't timed but observed, see docs/how-to/probe.md.
+the repository. A probe has `probe.toml`: it isn't timed but observed, see docs/how-to/probe.md.
 """
 
 from __future__ import annotations
@@ -37,10 +37,6 @@ class CaseTensors:
     batch: dict[str, Tensor]
 
 
-REQUIRED = ("TITLE", "SIZES", "PASSES", "OPTIMIZER", "parameters", "inputs", "target", "flops", "bytes_floor", "items")
-REQUIRED_OF_PROBES = ("TITLE", "SIZES", "PASSES", "ASPECTS", "FIGURES", "classify")
-
-
 @dataclass(frozen=True, slots=True)
 class Workload:
     """A workload's folder and its loaded spec; only the worker loads the dialects."""
@@ -57,7 +53,7 @@ class Workload:
     @property
     def is_probe(self) -> bool:
         """Whether the workload is observed, not timed."""
-        return hasattr(self.spec, "ASPECTS")
+        return hasattr(self.spec, "ASPECTS")  # by `words.add`
 
     @property
     def is_question(self) -> bool:
@@ -120,8 +116,8 @@ class Workload:
         spec, batch = self.spec, dict(self.spec.inputs(dims))
         if pass_ == "train":
             batch["target"] = spec.target(dims)
-        buffers = dict(spec.buffers(dims)) if hasattr(spec, "buffers") else {}
-        return CaseTensors(dict(spec.parameters(dims)), buffers, batch)
+        buffers = spec.buffers(dims) if hasattr(spec, "buffers") else {}
+        return CaseTensors(dict(spec.parameters(dims)), dict(buffers), batch)
 
     def data_files(self, dims: Mapping[str, int]) -> list[Path]:
         """Returns the files beside its own from which tensors come."""
@@ -190,8 +186,7 @@ def load_module(path: Path) -> ModuleType:
 
 
 def load(folder: Path) -> Workload:
-    """Returns the workload in one folder, or of one question file. Raises UserError if the spec is missing, broken or
-    incomplete."""
+    """Returns the workload of a folder or a question file. Raises UserError if its spec is broken or incomplete."""
     if folder.suffix == ".py":
         from suite.workloads.questions import question  # which builds on this module
 
@@ -205,11 +200,7 @@ def load(folder: Path) -> Workload:
         raise UserError(f"{path} can't be loaded: {at_line(broken, path)}.") from broken
     if (folder / words.FILE).exists():
         words.add(folder, spec)
-    probe = hasattr(spec, "ASPECTS")
-    missing = [name for name in (REQUIRED_OF_PROBES if probe else REQUIRED) if not hasattr(spec, name)]
-    if missing:
-        raise UserError(f"{path} lacks {', '.join(missing)}. See docs/how-to/workload.md.")
-    if not probe:
+    else:
         from suite.workloads import specs  # which needs NumPy
 
         specs.check(path, spec)

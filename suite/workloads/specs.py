@@ -11,6 +11,7 @@ from suite import protocol
 from suite.errors import UserError, at_line, check_known, unknown
 from suite.workloads.tensors import Tensor
 
+REQUIRED = ("TITLE", "SIZES", "PASSES", "OPTIMIZER", "parameters", "inputs", "target", "flops", "bytes_floor", "items")
 PASSES = ("forward", "train")
 SETTINGS = (
     "TITLE", "SIZES", "PASSES", "OPTIMIZER", "TOLERANCE", "GRADIENT_TOLERANCE", "GRADIENT_DIRECTION", "STRESSED",
@@ -19,8 +20,10 @@ SETTINGS = (
 
 
 def check(path: Path, spec: Any) -> None:
-    """Raises UserError for a spec that names a setting, pass or optimizer that there isn't, and for one whose functions
-    fail at its first size or return something else than tensors by name."""
+    """Raises UserError for a spec that lacks a name, that names a setting, pass or optimizer that there isn't, or whose
+    functions fail at its first size or return something else than tensors by name."""
+    if missing := [name for name in REQUIRED if not hasattr(spec, name)]:
+        raise UserError(f"{path} lacks {', '.join(missing)}. See docs/how-to/workload.md.")
     if mistyped := misspelt(spec, SETTINGS):
         raise unknown("setting", mistyped, SETTINGS, of=str(path))
     for pass_ in spec.PASSES:

@@ -278,26 +278,22 @@ def exact(values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(widest.get(values.dtype.kind, values.dtype))
 
 
-def buffers_of(spec: Any, dims: Mapping[str, int]) -> dict[str, Tensor]:
-    """Returns the state that a step changes without a gradient (running statistics); empty for most workloads."""
-    buffers = getattr(spec, "buffers", None)
-    return dict(buffers(dims)) if buffers else {}
-
-
 def stressed(spec: Any, dims: Mapping[str, int]) -> dict[str, Tensor]:
     """Returns a spec's parameters with the changes of its `STRESSED`, which names parameters by globs; empty if the
     spec has no `STRESSED`. If several globs match a name, the first counts. Raises UserError for a glob that matches no
     name."""
     changes: Mapping[str, Stress] = getattr(spec, "STRESSED", {})
-    parameters: Mapping[str, Tensor] = spec.parameters(dims) if changes else {}
+    if not changes:
+        return {}
+    parameters: Mapping[str, Tensor] = spec.parameters(dims)
     for glob in changes:
         if not any(fnmatchcase(name, glob) for name in parameters):
             raise UserError(f"STRESSED has '{glob}', but no parameter of {spec.TITLE} matches it.")
     tensors: dict[str, Tensor] = {}
-    for name, tensor in parameters.items() if changes else ():
-        stress = next((change for glob, change in changes.items() if fnmatchcase(name, glob)), Stress())
+    for name, tensor in parameters.items():
         if not isinstance(tensor, Normal):
             raise TypeError(f"{name}: a spec's parameters are Normal, not {type(tensor).__name__}")
+        stress = next((change for glob, change in changes.items() if fnmatchcase(name, glob)), Stress())
         mean = tensor.mean * stress.factor + stress.shift
         tensors[name] = replace(tensor, sigma=tensor.sigma * stress.factor, mean=mean)
     return tensors

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from typing import Any
 
 import pytest
 
-from suite.environments import venv
+from suite.stacks import base
 from suite.stacks.catalog import STACKS, adapter_class
 from suite.stacks.jax import jax_runtime
 from suite.stacks.torch import torch_eager_adapter
 from suite.workloads import catalog
-from tests.worker.processes import ROOT, case_of
+from tests.stacks.programs import WITH_CASE, told
+from tests.worker.processes import case_of
 
 # Eager JAX dispatches each primitive by itself, and torchax compiles for a minute: an operation will do.
 ASKED = {
@@ -23,16 +23,7 @@ ASKED = {
     "torchax_jit": "ops/ffn",
     "tf_graph": "models/gpt2",
 }
-TWO_ADAPTERS = """
-import json, os, sys
-from pathlib import Path
-from suite.case import Case
-from suite.stacks.catalog import STACKS, adapter_class
-from suite.worker.data import Data
-from suite.workloads import catalog
-case, workload = Case.from_json(json.loads(sys.argv[1])), catalog.load(Path(sys.argv[2]))
-os.environ.update(adapter_class(case.stack).environ(case, "/nowhere"))
-
+TWO_ADAPTERS = f"""{WITH_CASE}
 def losses(read_first):
     adapter, data = adapter_class(case.stack)(case, workload), Data(case, workload, 0)
     adapter.device()
@@ -49,30 +40,26 @@ def losses(read_first):
 
 dialect = workload.dialect(STACKS[case.stack].dialect)
 before = dict(vars(dialect))
-print(json.dumps({"plain": losses(False), "read first": losses(True), "untouched": dict(vars(dialect)) == before}))
+print(json.dumps(dict(plain=losses(False), read_first=losses(True), untouched=dict(vars(dialect)) == before)))
 """
 
 
 def in_environment(stack: str, program: str, workload: str, **changes: Any) -> Any:
-    """What a program prints that is given a training case at `tiny` and its workload's folder."""
+    """What a program prints that is given a training case at `tiny`."""
     folder = catalog.HOME / workload
     dims = catalog.load(folder).dims("tiny", {})
     case = case_of(**{"stack": stack, "workload": folder.name, "dims": dims, "pass_": "train"} | changes)
-    made = venv.ensure(STACKS[stack].environment, "cpu")
-    asked = [made.python, "-c", program, json.dumps(case.to_json()), str(folder)]
-    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    return told(STACKS[stack].environment, program, json.dumps(case.to_json()))
 
 
 @pytest.mark.stacks
 @pytest.mark.parametrize("stack", ASKED)
 def test_two_adapters_of_one_process_agree_and_leave_the_dialect_as_it_was(stack: str) -> None:
     """In bf16, where an adapter has most to put between a dialect and its step."""
-    told = in_environment(stack, TWO_ADAPTERS, ASKED[stack], precision="bf16")
-    assert told["untouched"]
-    assert told["plain"] == told["read first"]
-    assert told["plain"][0] > told["plain"][2], "it learns"
+    found = in_environment(stack, TWO_ADAPTERS, ASKED[stack], precision="bf16")
+    assert found["untouched"]
+    assert found["plain"] == found["read_first"]
+    assert found["plain"][0] > found["plain"][2], "it learns"
 
 
 WRITES = """
@@ -96,23 +83,14 @@ step()
 
 @pytest.mark.stacks
 def test_tensorflow_s_variables_are_written_by_rows_and_its_moments_released() -> None:
-    made = venv.ensure("tensorflow", "cpu")
-    done = subprocess.run([made.python, "-c", WRITES], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    told("tensorflow", WRITES)
 
 
-META = """
-import json, os, sys
-from pathlib import Path
-from suite.case import Case
-from suite.stacks.catalog import adapter_class
-from suite.workloads import catalog
-case = Case.from_json(json.loads(sys.argv[1]))
-os.environ.update(adapter_class(case.stack).environ(case, "/nowhere"))
-adapter = adapter_class(case.stack)(case, catalog.load(Path(sys.argv[2])))
+META = f"""{WITH_CASE}
+adapter = adapter_class(case.stack)(case, workload)
 adapter.device()
 adapter.build()
-print(json.dumps(sorted({tensor.device.type for tensor in adapter.model.state_dict().values()})))
+print(json.dumps(sorted(set(tensor.device.type for tensor in adapter.model.state_dict().values()))))
 """
 
 
@@ -122,19 +100,13 @@ def test_torchax_s_module_holds_no_weights_of_its_own() -> None:
     assert in_environment("torchax_jit", META, "models/gpt2") == ["meta"]
 
 
-SPACE = """
-import json, os, sys
-from pathlib import Path
-from suite.case import Case
+SPACE = f"""{WITH_CASE}
 from suite.stacks.base import Unsupported
-from suite.stacks.catalog import adapter_class
-from suite.workloads import catalog
-case = Case.from_json(json.loads(sys.argv[1]))
 said = []
 for caches in ("/no where", "/nowhere"):
     os.environ.update(adapter_class(case.stack).environ(case, caches))
     try:
-        adapter_class(case.stack)(case, catalog.load(Path(sys.argv[2]))).device()
+        adapter_class(case.stack)(case, workload).device()
     except Unsupported as reason:
         said.append(str(reason))
 print(json.dumps(said))
@@ -145,6 +117,11 @@ print(json.dumps(said))
 def test_inductor_says_that_its_compiler_takes_no_path_with_a_space() -> None:
     (said,) = in_environment("torch_inductor", SPACE, "models/gpt2")
     assert said.endswith("there is a space in /no where/inductor")
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_the_gate_s_second_adapter_is_made_by_the_base_class_alone(stack: str) -> None:
+    assert adapter_class(stack).adapter_in is base.Adapter.adapter_in
 
 
 def test_torchax_takes_from_jax_what_it_shares_with_it_and_nothing_from_eager_pytorch() -> None:

@@ -9,20 +9,19 @@ from __future__ import annotations
 import functools
 import json
 import os
-import subprocess
 import tempfile
 from typing import Any
 
 import pytest
 
 from suite.case import Planned
-from suite.environments import venv
 from suite.plan import planning, preset
 from suite.stacks.catalog import STACKS, adapter_class
 from suite.stacks.knobs import processor_flags
 from suite.stacks.xla import compiler
 from suite.workloads import catalog
-from tests.worker.processes import ROOT, case_of
+from tests.stacks.programs import told
+from tests.worker.processes import case_of
 
 pytestmark = [pytest.mark.stacks, pytest.mark.newest, pytest.mark.release]
 # Of stacks that have the same knob one: that it reaches the others, test_knobs.py asks.
@@ -114,12 +113,9 @@ def planned(stack: str, track: str) -> dict[Question, Planned]:
 def executed(stack: str, track: str) -> dict[Question, Any]:
     """What a step of each case leaves."""
     cases = [each.case.to_json() for each in planned(stack, track).values()]
-    made = venv.ensure(STACKS[stack].environment, "cpu")
     with tempfile.TemporaryDirectory() as home:
-        asked = [made.python, "-c", STEPS, home, json.dumps(cases)]
-        done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return dict(zip(planned(stack, track), json.loads(done.stdout.splitlines()[-1]), strict=True))
+        found = told(STACKS[stack].environment, STEPS, home, json.dumps(cases))
+    return dict(zip(planned(stack, track), found, strict=True))
 
 
 @pytest.mark.parametrize("stack", TUNABLE)
@@ -171,12 +167,7 @@ def test_gradients_that_are_cleared_after_the_update_change_no_number() -> None:
         case_of(stack="torch_xla", workload="ffn", pass_="train", track=track).to_json()
         for track in ("default", "tuned")
     ]
-    made = venv.ensure("torch_xla", "cpu")
-    done = subprocess.run(
-        [made.python, "-c", CLEARING, json.dumps(cases)], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    default, tuned = json.loads(done.stdout.splitlines()[-1])
+    default, tuned = told("torch_xla", CLEARING, json.dumps(cases))
     assert default["alive"] == default["gradients"] > 0, "as in PyTorch/XLA's own examples"
     assert tuned["alive"] == 0
     assert tuned["gradients"] == default["gradients"], "the gate still reads them"

@@ -4,26 +4,24 @@ the processor, and on AMD's it says the same on every path."""
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from suite.environments import venv
 from suite.stacks import base
 from suite.stacks.torch import mkl_path
-from tests.worker.processes import ROOT, case_of
+from tests.stacks.programs import WITH_CASE, told
+from tests.worker.processes import case_of
 
 DIGEST = """
 import hashlib
 torch.manual_seed(0)
 values = torch.randn(512, 512)
-print(hashlib.sha256(torch.mm(values, values).numpy().tobytes()).hexdigest())
+print(json.dumps(hashlib.sha256(torch.mm(values, values).numpy().tobytes()).hexdigest()))
 """
 PRODUCT = (
     """
-import sys
+import json, sys
 from suite.stacks.torch import mkl_path
 
 if sys.argv[1] != "nothing":
@@ -33,17 +31,12 @@ import torch
     + DIGEST
 )
 TUNED = (
-    """
-import json, os, sys
-from suite.case import Case
+    WITH_CASE
+    + """
 from suite.stacks import knobs
-from suite.stacks.catalog import adapter_class
-from suite.workloads import catalog
 
 knobs.processor_flags = lambda: frozenset(["", "AuthenticAMD"])
-case = Case.from_json(json.loads(sys.argv[1]))
-os.environ.update(adapter_class(case.stack).environ(case, "/nowhere"))
-adapter = adapter_class(case.stack)(case, catalog.find()[case.workload])
+adapter = adapter_class(case.stack)(case, workload)
 mapped = open("/proc/self/maps").read()
 assert ("mkl_path.so" in mapped) == (case.track == "tuned"), case.track
 adapter.device()
@@ -53,29 +46,18 @@ torch = adapter.torch
 )
 
 
-def path_of(code: str, *arguments: str) -> str:
-    """The digest that a process of PyTorch's environment prints."""
-    python = venv.ensure("torch", "cpu").python
-    done = subprocess.run(
-        [python, "-c", code, *arguments], cwd=ROOT, env=dict(os.environ), capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split()[-1]
-
-
 @pytest.mark.stacks
 def test_mkl_goes_by_what_the_interposed_function_says() -> None:
-    fast, slow = path_of(PRODUCT, "1"), path_of(PRODUCT, "0")
+    fast, slow, own = (told("torch", PRODUCT, answer) for answer in ("1", "0", "nothing"))
     assert fast != slow
-    assert path_of(PRODUCT, "nothing") in (fast, slow), "on a processor of Intel's the fast one, else the slow one"
+    assert own in (fast, slow), "on a processor of Intel's the fast one, else the slow one"
 
 
 @pytest.mark.stacks
 def test_the_adapter_interposes_it_in_the_tuned_track_alone() -> None:
-    tuned = path_of(TUNED, json.dumps(case_of(stack="torch_eager", track="tuned").to_json()))
-    assert tuned == path_of(PRODUCT, "1")
-    default = path_of(TUNED, json.dumps(case_of(stack="torch_eager").to_json()))
-    assert default == path_of(PRODUCT, "nothing")
+    for track, answer in (("tuned", "1"), ("default", "nothing")):
+        case = case_of(stack="torch_eager", track=track)
+        assert told("torch", TUNED, json.dumps(case.to_json())) == told("torch", PRODUCT, answer)
 
 
 def test_without_a_c_compiler_the_case_is_unsupported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from suite.stacks import base
 from suite.stacks.catalog import STACKS, adapter_class
-from suite.stacks.threads import thread_environ
 from tests.worker.processes import case_of
 
 FRAMEWORKS = {"jax", "jaxlib", "torch", "torch_xla", "torchax", "tensorflow", "keras", "optax"}
@@ -51,29 +50,12 @@ def test_adapter_modules_import_without_their_framework() -> None:
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_environ_is_pure_and_names_the_threads(stack: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    case = case_of(stack=stack, threads=3)
-    environ = adapter_class(stack).environ
-    for cache in (None, "/caches/one"):
-        first = environ(case, cache)
-        monkeypatch.setenv("OMP_NUM_THREADS", "77")
-        assert environ(case, cache) == first
-        assert first.items() >= thread_environ(3).items()
-        assert all(isinstance(k, str) and isinstance(v, str) for k, v in first.items())
-
-
-@pytest.mark.parametrize("stack", STACKS)
 def test_a_cold_case_names_no_shared_cache(stack: str) -> None:
     environ = adapter_class(stack).environ
     cold, warm = environ(case_of(stack=stack), None), environ(case_of(stack=stack, cache="warm"), "/caches/one")
     assert not any("/caches/one" in value for value in cold.values())
     if STACKS[stack].compile_cache:
         assert any(value.startswith("/caches/one") for value in warm.values())
-
-
-def test_threads_reach_every_knob() -> None:
-    assert set(thread_environ(2)) >= {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NPROC"}
-    assert set(thread_environ(2).values()) == {"2"}
 
 
 def test_nested_by_hand() -> None:

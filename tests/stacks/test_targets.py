@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -19,7 +18,8 @@ from suite.stacks import base
 from suite.stacks.catalog import STACKS, adapter_class
 from suite.stacks.threads import thread_environ
 from suite.workloads import catalog
-from tests.worker.processes import ROOT, attempt_of, case_of, of, request, run_worker
+from tests.stacks.programs import told
+from tests.worker.processes import attempt_of, case_of, of, request, run_worker
 
 GEMM = catalog.HOME / "ops" / "gemm"
 ON_TARGETS = [(stack, target) for stack in STACKS for target in STACKS[stack].targets]
@@ -95,7 +95,8 @@ print(json.dumps(found))
 
 
 @pytest.mark.parametrize(("stack", "target"), ON_TARGETS)
-def test_exactly_these_variables_are_set(stack: str, target: str) -> None:
+def test_exactly_these_variables_are_set(stack: str, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "77")
     environment = STACKS[stack].environment
     always = EVERYWHERE["jax" if environment == "torchax" else environment.removesuffix("_xla")]
     caches = CACHES if stack == "torch_inductor" else {}
@@ -154,20 +155,11 @@ def test_precision_is_set_and_never_a_default(stack: str) -> None:
         {expression: values[precision] for expression, values in SETTINGS[stack].items() if precision in values}
         for precision in asked
     ]
-    made = venv.ensure(STACKS[stack].environment, "cpu")
     questions = [
         (case_of(stack=stack, precision=precision).to_json(), list(settings))
         for precision, settings in zip(asked, wanted, strict=True)
     ]
-    done = subprocess.run(
-        [made.python, "-c", READ, str(GEMM), json.dumps(questions)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout.splitlines()[-1]) == wanted
+    assert told(STACKS[stack].environment, READ, str(GEMM), json.dumps(questions)) == wanted
 
 
 # The environments of target cpu have no other target's libraries, so this holds on a machine with a GPU as well.

@@ -7,7 +7,7 @@ from suite.stacks.threads import thread_environ, with_flags
 
 def test_every_library_hears_how_many_cores_are_its_own() -> None:
     assert set(thread_environ(3).values()) == {"3"}
-    assert {"OMP_NUM_THREADS", "NPROC"} <= thread_environ(3).keys()
+    assert {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NPROC"} <= thread_environ(3).keys()
 
 
 def test_a_variants_flags_are_added_and_its_variables_take_the_place() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from suite.stacks.base import nested
 from suite.workloads import catalog
-from suite.workloads.tensors import Integers, buffers_of
+from suite.workloads.tensors import Integers
 
 
 def built_by_torch(workload, dims):
@@ -62,7 +62,8 @@ def built_by_jax(workload, dims):
         kinds = {name: "int32" if isinstance(t, Integers) else "float32" for name, t in tensors.items()}
         return {name: jax.ShapeDtypeStruct(t.shape, kinds[name]) for name, t in tensors.items()}
 
-    parameters, buffers = workload.spec.parameters(dims), buffers_of(workload.spec, dims)
+    tensors = workload.tensors(dims, "forward")
+    parameters, buffers = tensors.parameters, tensors.buffers
 
     def forward(parameters, buffers, inputs):
         state = (nested(parameters), nested(buffers)) if buffers else (nested(parameters),)

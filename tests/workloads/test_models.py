@@ -18,7 +18,8 @@ PUBLISHED = {
     "resnet50": 25_557_032,
     "vit": 86_567_656,
 }
-MODELS = {name: workload for name, workload in find().items() if (workload.folder / "oracle.py").exists()}
+WORKLOADS = find()
+MODELS = {name: workload for name, workload in WORKLOADS.items() if (workload.folder / "oracle.py").exists()}
 
 
 def test_every_model_is_known_here() -> None:
@@ -56,6 +57,7 @@ def test_a_model_is_whole(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "dims", "rule"),
     [
+        ("mha", {"heads": 3}, r"mha.*tiny.*width=16 must be a multiple of heads=3"),
         ("bert", {"seq": 4096}, "must not exceed positions"),
         ("bert", {"heads": 5}, "must be a multiple of heads=5"),
         ("gpt2", {"seq": 4096}, "must not exceed positions"),
@@ -73,7 +75,7 @@ def test_a_model_is_whole(name: str) -> None:
 )
 def test_dims_that_break_a_rule_are_refused_by_name(name: str, dims: dict[str, int], rule: str) -> None:
     with pytest.raises(UserError, match=rule):
-        MODELS[name].dims("tiny", dims)
+        WORKLOADS[name].dims("tiny", dims)
 
 
 def test_a_gpt2_step_is_counted_by_hand() -> None:

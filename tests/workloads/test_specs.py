@@ -158,16 +158,6 @@ def test_the_original_study_s_shapes() -> None:
     assert WORKLOADS["ffn"].dims("full", {}) == {"batch": 2, "seq": 64, "width": 768, "hidden": 3072}
     assert WORKLOADS["mha"].dims("full", {}) == {"batch": 2, "seq": 64, "heads": 12, "width": 768}
     assert WORKLOADS["selu"].dims("full", {}) == {"n": 3000}
-    counts = {
-        name: sum(t.size for t in WORKLOADS[name].spec.parameters(WORKLOADS[name].dims("full", {})).values())
-        for name in OPS
-    }
-    assert counts == {
-        "gemm": 9_000_000,
-        "ffn": 2 * 768 * 3072 + 3072 + 768,
-        "mha": 4 * 768 * 768 + 4 * 768,
-        "selu": 9_000_000,
-    }
 
 
 @pytest.mark.parametrize(
@@ -175,12 +165,6 @@ def test_the_original_study_s_shapes() -> None:
 )
 def test_items(name: str, count: int, unit: str) -> None:
     assert WORKLOADS[name].spec.items(WORKLOADS[name].dims("tiny", {})) == (count, unit)
-
-
-def test_mha_refuses_a_width_that_heads_do_not_divide() -> None:
-    with pytest.raises(UserError, match=r"mha.*tiny.*width=16 must be a multiple of heads=3"):
-        WORKLOADS["mha"].dims("tiny", {"heads": 3})
-    assert WORKLOADS["mha"].dims("tiny", {"heads": 4})["heads"] == 4
 
 
 @pytest.mark.parametrize("name", OPS)

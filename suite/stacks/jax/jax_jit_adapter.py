@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from suite.stacks.jax import jax_eager_adapter as jax_eager
-from suite.stacks.xla import buffers, compiler
+from suite.stacks.jax.jax_runtime import OneProgram
+from suite.stacks.xla import compiler
 
 
-class Adapter(jax_eager.Adapter):
+class Adapter(OneProgram, jax_eager.Adapter):
     """Like `jax_eager`, with the step compiled."""
 
     knobs = compiler.KNOBS
@@ -37,15 +38,6 @@ class Adapter(jax_eager.Adapter):
         parameters, buffers, _ = state
         return (state, batch) if self.call is self.program else (parameters, buffers, batch)
 
-    def program_memory(self, state, batch):
-        return self.analysed(self.program, *self.arguments(state, batch))
-
-    def program_flops(self, state, batch):
-        return self.counted(self.program, *self.arguments(state, batch))
-
-    def lowered(self, state, batch):
-        return self.lowering(self.program, *self.arguments(state, batch))
-
     def compile_on_shapes(self, parameters, batch):
         def place(parameters, batch):
             return self.place(parameters.items(), batch.items())
@@ -53,9 +45,6 @@ class Adapter(jax_eager.Adapter):
         state, batch = self.jax.eval_shape(place, self.shapes_of(parameters), self.shapes_of(batch))
         self.program.lower(*self.arguments(state, batch)).compile()
         return state, batch
-
-    def holders(self, logs, state, batch):
-        return buffers.holders(logs.folder / compiler.DUMP)
 
     def jit(self, function, static=()):
         return self.jax.jit(function, static_argnums=static)

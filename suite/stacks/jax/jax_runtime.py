@@ -5,6 +5,7 @@ The frameworks come in as arguments: only an adapter's own module imports them.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,7 @@ import numpy as np
 from suite import protocol
 from suite.case import Case
 from suite.ir import files
-from suite.stacks import base, kernels
-from suite.stacks.catalog import STACKS
+from suite.stacks import base
 from suite.stacks.xla import compiler
 from suite.workloads.catalog import Workload
 from suite.workloads.tensors import Tensor
@@ -60,10 +60,8 @@ def conjugate(gradient: Any) -> Any:
 class JaxAdapter(compiler.Dumping):
     """An adapter whose arrays are JAX's. Subclasses say how the dialect's code becomes a step."""
 
-    untraceable = (
-        "JAXTypeError",
-        "JAXIndexError",
-    )  # the bases of those that tracing raises: a branch, a shape by values
+    # The bases of those that tracing raises: a branch, a shape by values.
+    untraceable = ("JAXTypeError", "JAXIndexError")
 
     def __init__(self, case: Case, workload: Workload, jax: Any, optax: Any) -> None:
         super().__init__(case, workload)
@@ -92,11 +90,6 @@ class JaxAdapter(compiler.Dumping):
                 "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
             }
         return variables
-
-    def kernels_used(self, logs: kernels.LibraryLogs) -> list[kernels.LibraryUse]:
-        """Returns the kernels that XLA's programs call, then those that the libraries below its runtime logged."""
-        one_program = STACKS[self.case.stack].compiled  # op by op, each operation is a program
-        return compiler.kernels_used(logs, one_program) + kernels.libraries(logs)
 
     def profile(self, steps: Callable[[], None], folder: Path) -> base.Trace:
         options = self.jax.profiler.ProfileOptions()
@@ -159,20 +152,31 @@ class JaxAdapter(compiler.Dumping):
     def shapes_of(self, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
         return {name: self.jax.ShapeDtypeStruct(tensor.shape, tensor.dtype) for name, tensor in tensors.items()}
 
-    def lowering(self, program: Any, *arguments: Any) -> dict[str, str]:
-        """See `base.Adapter.lowered`: the texts of a jitted function, from the shapes of its arguments alone."""
-        traced = program.trace(*self.shapes(arguments))
+
+class OneProgram(JaxAdapter):
+    """An adapter whose step is one jitted function, `program`, of `arguments`. Their shapes are enough to compile it
+    again."""
+
+    program: Any
+
+    @abstractmethod
+    def arguments(self, state: Any, batch: Any) -> tuple[Any, ...]:
+        """Returns the program's arguments as JAX arrays."""
+
+    def traced(self, state: Any, batch: Any) -> Any:
+        return self.program.trace(*self.shapes(self.arguments(state, batch)))
+
+    def lowered(self, state: Any, batch: Any) -> dict[str, str]:
+        traced = self.traced(state, batch)
         return {files.LOWERED: traced.lower().as_text(), files.JAXPR: str(traced.jaxpr)}
 
-    def counted(self, program: Any, *arguments: Any) -> int | None:
-        """See `base.Adapter.program_flops`: XLA's own count of a jitted function, from its arguments' shapes alone."""
-        cost = program.lower(*self.shapes(arguments)).compile().cost_analysis() or {}
+    def program_flops(self, state: Any, batch: Any) -> int | None:
+        cost = self.traced(state, batch).lower().compile().cost_analysis() or {}
         flops = cost.get("flops", -1.0)
         return int(flops) if flops >= 0 else None  # -1 where XLA can't tell
 
-    def analysed(self, program: Any, *arguments: Any) -> dict[str, int | None]:
-        """See `base.Adapter.program_memory`: the figures of a jitted function, from its arguments' shapes alone."""
-        analysis = program.lower(*self.shapes(arguments)).compile().memory_analysis()
+    def program_memory(self, state: Any, batch: Any) -> dict[str, int | None]:
+        analysis = self.traced(state, batch).lower().compile().memory_analysis()
         names = ("argument", "output", "temp", "alias")
         sizes = (getattr(analysis, f"{name}_size_in_bytes") for name in names)
         return dict(zip(base.PROGRAM_FIGURES, sizes, strict=True))

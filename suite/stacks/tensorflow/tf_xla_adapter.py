@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
 
-from suite.stacks import kernels
 from suite.stacks.tensorflow import tf_graph_adapter as tf_graph
-from suite.stacks.xla import buffers, compiler
+from suite.stacks.xla import compiler
 
 
 class Adapter(compiler.Dumping, tf_graph.Adapter):
@@ -38,12 +37,6 @@ class Adapter(compiler.Dumping, tf_graph.Adapter):
         step = self.call if self.train else self.forward
         step.experimental_get_compiler_ir(inputs)(stage="optimized_hlo_serialized")
         return None, inputs
-
-    def holders(self, logs, state, batch):
-        return buffers.holders(logs.folder / compiler.DUMP)
-
-    def kernels_used(self, logs):
-        return compiler.kernels_used(logs) + kernels.libraries(logs)
 
 
 @contextmanager

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from suite.stacks import base, kernels
+from suite.stacks import base
 from suite.stacks.knobs import Knob
 from suite.stacks.torch import torch_eager_adapter as torch_eager
 from suite.stacks.torch import torch_modules
-from suite.stacks.xla import buffers, compiler
+from suite.stacks.xla import compiler
 from suite.workloads import trees
 
 CLEARED = "zero_grad after optimizer.step"
@@ -69,9 +69,6 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
         tensor = self.builder.create_placeholder_tensor(like.shape, like.dtype)
         self.torch_xla._XLAC._set_buffer_donation(tensor, donated)
         return tensor
-
-    def kernels_used(self, logs):
-        return compiler.kernels_used(logs) + kernels.libraries(logs)
 
     def __init__(self, case, workload):
         super().__init__(case, workload)
@@ -158,9 +155,6 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
 
     def wait(self, state, outputs):
         self.xm.wait_device_ops()
-
-    def holders(self, logs, state, batch):
-        return buffers.holders(logs.folder / compiler.DUMP)
 
     def profile(self, steps, folder):
         from torch_xla.debug import profiler

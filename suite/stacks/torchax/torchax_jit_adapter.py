@@ -8,15 +8,15 @@ from functools import partial
 import numpy as np
 
 from suite.stacks import base
-from suite.stacks.jax.jax_runtime import JaxAdapter, conjugate
+from suite.stacks.jax.jax_runtime import OneProgram, conjugate
 from suite.stacks.torch import torch_modules
-from suite.stacks.xla import buffers, compiler
+from suite.stacks.xla import compiler
 from suite.workloads import trees
 
 HOME = "jax"  # torchax's name for the device
 
 
-class Adapter(JaxAdapter):
+class Adapter(OneProgram):
     """State: (weights, buffers, optimizer state), torch views of JAX arrays."""
 
     knobs = compiler.KNOBS
@@ -145,32 +145,17 @@ class Adapter(JaxAdapter):
         self.loss_and_gradients = self.compile_torch(gradients)
         self.compiled_step = self.compile_torch(step, donate_argnums=(0, 1, 2))
         if not self.train:
-            self.call = self.forward_step
+            self.call, wrapped = self.forward_step, self.forward
+        elif self.optimizer:
+            self.call, wrapped = self.train_step, self.compiled_step
         else:
-            self.call = self.train_step if self.optimizer else self.gradient_step
-
-    def holders(self, logs, state, batch):
-        return buffers.holders(logs.folder / compiler.DUMP)
-
-    def program(self):
-        """Returns the step as a function of JAX arrays: the function that torchax has wrapped for torch's tensors."""
-        wrapped = self.forward if not self.train else self.compiled_step if self.optimizer else self.loss_and_gradients
-        return wrapped.args[0]
+            self.call, wrapped = self.gradient_step, self.loss_and_gradients
+        self.program = wrapped.args[0]  # of JAX arrays: the function that torchax has wrapped for torch's tensors
 
     def arguments(self, state, batch):
-        """Returns the program's arguments as JAX arrays."""
         weights, buffers, moments = state
         last = (moments, batch) if self.train and self.optimizer else (batch,)
         return self.interop.jax_view((weights, buffers, *last))
-
-    def program_memory(self, state, batch):
-        return self.analysed(self.program(), *self.arguments(state, batch))
-
-    def program_flops(self, state, batch):
-        return self.counted(self.program(), *self.arguments(state, batch))
-
-    def lowered(self, state, batch):
-        return self.lowering(self.program(), *self.arguments(state, batch))
 
     def compile_on_shapes(self, parameters, batch):
         jax = self.jax
@@ -181,7 +166,7 @@ class Adapter(JaxAdapter):
         moments = jax.eval_shape(self.transform.init, weights) if self.train and self.optimizer else ()
         shapes = {name: jax.ShapeDtypeStruct(tensor.channels_first, tensor.dtype) for name, tensor in batch.items()}
         state = weights, buffers, moments
-        self.program().lower(*self.arguments(state, shapes)).compile()
+        self.program.lower(*self.arguments(state, shapes)).compile()
         return state, shapes
 
     def put(self, value):

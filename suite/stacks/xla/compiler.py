@@ -10,9 +10,13 @@ from pathlib import Path
 
 from suite.case import Case
 from suite.ir import files
+from suite.stacks import kernels
 from suite.stacks.base import Adapter
+from suite.stacks.catalog import STACKS
+from suite.stacks.holders import Holders
 from suite.stacks.kernels import LibraryLogs, LibraryUse
 from suite.stacks.knobs import Knob
+from suite.stacks.observed import Batch, State
 from suite.stacks.xla import buffers
 
 KNOBS = (
@@ -63,6 +67,18 @@ class Dumping(Adapter):
     @classmethod
     def ir_environ(cls, case: Case, cache_directory: str) -> dict[str, str]:
         return dumping(super().ir_environ(case, cache_directory), cache_directory, BOTH)
+
+    @property
+    def one_program(self) -> bool:
+        """Whether the step is one program; op by op, each operation is a program."""
+        return STACKS[self.case.stack].compiled
+
+    def kernels_used(self, logs: LibraryLogs) -> list[LibraryUse]:
+        """Returns the kernels that XLA's programs call, then those that the libraries below its runtime logged."""
+        return kernels_used(logs, self.one_program) + kernels.libraries(logs)
+
+    def holders(self, logs: LibraryLogs, state: State, batch: Batch) -> Holders | None:
+        return buffers.holders(logs.folder / DUMP) if self.one_program else None
 
     def programs(self, caches: Path) -> Iterable[tuple[str, Path]]:
         return files.dumped(caches / DUMP)

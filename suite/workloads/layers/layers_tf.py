@@ -1,10 +1,17 @@
 """What several models compute alike, in TensorFlow.
 
-Legend: B = batch, S = T = seq, P = B*S tokens, D = width, F = hidden, N = heads, H = D/N. Tokens are rows, (P, D),
-except inside attention: a 3-D tf.matmul with a 2-D weight would be a broadcasting batch product.
+Legend: B = batch, S = T = seq, P = B*S tokens, D = width, F = hidden, N = heads, H = D/N, V = vocab. Tokens are rows,
+(P, D), except inside attention: a 3-D tf.matmul with a 2-D weight would be a broadcasting batch product.
 """
 
 import tensorflow as tf
+
+
+def lookup(table_VD, ids):
+    """Rows of a table, a tensor: XLA has no gather_nd of a variable."""
+    # Not tf.gather, whose gradient is a sparse IndexedSlices: added to a tied head's gradient, it is a list of V + P
+    # rows to scatter. gather_nd's gradient is dense (for ids of two axes or more): a scatter of P rows.
+    return tf.gather_nd(table_VD, ids[..., tf.newaxis])
 
 
 class Dense(tf.Module):

@@ -45,6 +45,15 @@ def token_ids(dims: Dims) -> Tensor:
     return Integers((dims["batch"], dims["seq"]), dims["vocab"])
 
 
+def token_inputs(dims: Dims) -> dict[str, Tensor]:
+    return {"tokens": token_ids(dims)}
+
+
+def activations(dims: Dims) -> Normal:
+    """Activations (B, S, D)."""
+    return Normal((dims["batch"], dims["seq"], dims["width"]))
+
+
 def tokens(dims: Dims) -> tuple[int, str]:
     """The tokens of a step."""
     return dims["batch"] * dims["seq"], "tokens"
@@ -55,3 +64,20 @@ def block_flops(dims: Dims, seq: int) -> int:
     and P V are 2 B S^2 D each, whatever a mask leaves out, because a stack may compute it all."""
     b, d, f = dims["batch"], dims["width"], dims["hidden"]
     return 2 * b * seq * (4 * d * d + 2 * d * f) + 4 * b * seq * seq * d
+
+
+def language_model_flops(dims: Dims, pass_: str, head: int) -> int:
+    """Blocks, and a head with so many weights. Train is three times forward: each product has two gradients, even the
+    first, whose input depends on the embeddings. Lookups have no FLOPs."""
+    forward = dims["layers"] * block_flops(dims, dims["seq"]) + 2 * dims["batch"] * dims["seq"] * head
+    return 3 * forward if pass_ == "train" else forward
+
+
+def unread_positions(dims: Dims) -> int:
+    """The bytes of the table of positions that a sequence doesn't reach."""
+    return 4 * (dims["positions"] - dims["seq"]) * dims["width"]
+
+
+def logits_bytes(dims: Dims) -> int:
+    """The bytes of logits (B, S, V)."""
+    return 4 * dims["batch"] * dims["seq"] * dims["vocab"]

@@ -86,15 +86,20 @@ def counted_in_all(recorder: Any, before: Mapping[str, float], *actions: Any) ->
     return figures | {name: after[name] - before[name] for name in after if name in recorder.spec.FIGURES}
 
 
-def classify(figures: Mapping[str, Any]) -> str:
-    """Returns the class of a function that was called with one input after another: by counts, and where the framework
-    has counted no compile, by whether the calls took the time of one."""
-    if figures["right"] < figures["calls"]:
+def obstacle(figures: Mapping[str, Any], calls: int) -> str:
+    """Returns the class of a function that gave a wrong answer or wasn't traced whole; empty if it is another."""
+    if figures["right"] < calls:
         return "wrong"
     if figures.get("graph_breaks"):
         return "breaks the graph"
-    if figures.get("skipped"):
-        return "left to Python"
+    return "left to Python" if figures.get("skipped") else ""
+
+
+def classify(figures: Mapping[str, Any]) -> str:
+    """Returns the class of a function that was called with one input after another: by counts, and where the framework
+    has counted no compile, by whether the calls took the time of one."""
+    if class_ := obstacle(figures, figures["calls"]):
+        return class_
     if figures.get("fallback_ops"):
         return "falls back"
     if "compiles" not in figures:

@@ -5,7 +5,7 @@ Legend: B = batch, S = T = seq, P = B*S tokens, D = width, F = hidden, N = heads
 
 import tensorflow as tf
 
-from suite.workloads.layers.layers_tf import MLP, Attention, Dense, LayerNorm
+from suite.workloads.layers.layers_tf import MLP, Attention, Dense, LayerNorm, lookup
 
 EPSILON = 1e-12
 
@@ -51,11 +51,9 @@ class Model(tf.Module):
     def __call__(self, tokens, types):
         B, S = self.tokens_shape
         V, D = self.tokens.shape
-        embedding_VD = tf.convert_to_tensor(self.tokens)  # XLA has no gather_nd of a variable
-        # Not tf.gather, whose gradient is a sparse IndexedSlices: added to the head's gradient, it is a list of V + P
-        # rows to scatter. gather_nd's gradient is dense (for ids of two axes or more): a scatter of P rows.
-        tokens_BSD = tf.gather_nd(embedding_VD, tokens[..., tf.newaxis])
-        types_BSD = tf.gather_nd(tf.convert_to_tensor(self.types), types[..., tf.newaxis])
+        embedding_VD = tf.convert_to_tensor(self.tokens)
+        tokens_BSD = lookup(embedding_VD, tokens)
+        types_BSD = lookup(tf.convert_to_tensor(self.types), types)
         x_BSD = self.embedding_norm(tokens_BSD + types_BSD + self.positions[:S])
         # 2-D from here on: a 3-D tf.matmul with a 2-D weight would be a broadcasting batch product.
         x_PD = tf.reshape(x_BSD, [B * S, D])

@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import torch  # type: ignore[import-not-found]
 from transformers import BertConfig, BertForMaskedLM  # type: ignore[import-not-found]
 
-PARTS = {  # of a block
-    "attention.query": "attention.self.query",
-    "attention.key": "attention.self.key",
-    "attention.value": "attention.self.value",
-    "attention.out": "attention.output.dense",
-    "mlp.up": "intermediate.dense",
-    "mlp.down": "output.dense",
-    "attention_norm": "attention.output.LayerNorm",
-    "mlp_norm": "output.LayerNorm",
+NAMES = {  # {our module or tensor: theirs}; a star is the number of a block
+    "tokens": "bert.embeddings.word_embeddings",
+    "positions": "bert.embeddings.position_embeddings",
+    "types": "bert.embeddings.token_type_embeddings",
+    "embedding_norm": "bert.embeddings.LayerNorm",
+    "head": "cls.predictions",
+    "head.dense": "cls.predictions.transform.dense",
+    "head.norm": "cls.predictions.transform.LayerNorm",
+    "blocks.*.attention.query": "bert.encoder.layer.*.attention.self.query",
+    "blocks.*.attention.key": "bert.encoder.layer.*.attention.self.key",
+    "blocks.*.attention.value": "bert.encoder.layer.*.attention.self.value",
+    "blocks.*.attention.out": "bert.encoder.layer.*.attention.output.dense",
+    "blocks.*.mlp.up": "bert.encoder.layer.*.intermediate.dense",
+    "blocks.*.mlp.down": "bert.encoder.layer.*.output.dense",
+    "blocks.*.attention_norm": "bert.encoder.layer.*.attention.output.LayerNorm",
+    "blocks.*.mlp_norm": "bert.encoder.layer.*.output.LayerNorm",
 }
 
 
@@ -41,22 +47,5 @@ def build(dims: Mapping[str, int]) -> Any:
     return BertForMaskedLM(config)
 
 
-def names(dims: Mapping[str, int]) -> dict[str, str]:
-    """{our module or tensor: theirs}."""
-    table = {
-        "tokens": "bert.embeddings.word_embeddings",
-        "positions": "bert.embeddings.position_embeddings",
-        "types": "bert.embeddings.token_type_embeddings",
-        "embedding_norm": "bert.embeddings.LayerNorm",
-        "head": "cls.predictions",
-        "head.dense": "cls.predictions.transform.dense",
-        "head.norm": "cls.predictions.transform.LayerNorm",
-    }
-    for layer in range(dims["layers"]):
-        table |= {f"blocks.{layer}.{ours}": f"bert.encoder.layer.{layer}.{theirs}" for ours, theirs in PARTS.items()}
-    return table
-
-
-def logits(model: Any, tokens: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
-    result: torch.Tensor = model(input_ids=tokens.long(), token_type_ids=types.long()).logits
-    return result
+def logits(model: Any, tokens: Any, types: Any) -> Any:
+    return model(input_ids=tokens, token_type_ids=types).logits

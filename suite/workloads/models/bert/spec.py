@@ -1,11 +1,11 @@
 """bert: BERT Base with its masked-language-model head (Devlin et al. 2019, sections 3 and A.2).
 
-The configuration is google-bert/bert-base-uncased. Token, position and type embeddings are added and
-normalised; blocks normalise after each residual sum (post-norm) and use the exact GELU; every position
-attends to every other, without a padding mask. The head is dense, GELU, layer norm, then a product with
-the token embedding (one parameter, used twice) and a bias of its own. There is no pooler and no
-next-sentence task. Every position has a target: the loss is the mean cross-entropy over all positions,
-not only over the masked 15 %.
+The configuration is google-bert/bert-base-uncased. Token, position and type embeddings are added and normalised;
+blocks normalise after each residual sum (post-norm) and use the exact GELU; layer norms have the configuration's
+epsilon, 1e-12; every position attends to every other, without a padding mask. The head is dense, GELU, layer norm,
+then a product with the token embedding (one parameter, used twice) and a bias of its own. There is no pooler and no
+next-sentence task. Every position has a target: the loss is the mean cross-entropy over all positions, not only
+over the masked 15 %.
 Legend: B = batch, S = T = seq, D = width, F = hidden, N = heads, H = D/N (width of a head), V = vocab.
 """
 
@@ -27,7 +27,6 @@ SIZES["large"] = SIZES["full"] | {"batch": 32, "seq": 512}  # what an accelerato
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
 
-EPSILON = 1e-12  # of every layer norm: layer_norm_eps of the configuration; also in every dialect
 # The first norm's input has a variance near its epsilon, later norms' inputs have means of some 100 to 300 standard
 # deviations, and the logits of the first attention and of the model overflow float32's exp.
 STRESSED = {
@@ -92,20 +91,13 @@ def inputs(dims: Dims) -> dict[str, Tensor]:
 
 
 def flops(dims: Dims, pass_: str) -> int:
-    """Blocks and head. Train is three times forward: each product has two gradients, even the first, whose input
-    depends on the embeddings. Lookups have no FLOPs."""
-    head = 2 * dims["batch"] * dims["seq"] * dims["width"] * (dims["width"] + dims["vocab"])
-    forward = dims["layers"] * tables.block_flops(dims, dims["seq"]) + head
-    return 3 * forward if pass_ == "train" else forward
+    return tables.language_model_flops(dims, pass_, head=dims["width"] * (dims["width"] + dims["vocab"]))
 
 
 def bytes_floor(dims: Dims, pass_: str) -> int:
     """Forward reads ids and weights, except unused positions, and writes logits. Train reads ids and targets, reads and
     writes all weights and two moments."""
-    weights = nbytes(parameters(dims))
-    ids = nbytes(inputs(dims))
+    weights, ids = nbytes(parameters(dims)), nbytes(inputs(dims))
     if pass_ == "train":
         return 6 * weights + ids + target(dims).nbytes
-    unused = 4 * (dims["positions"] - dims["seq"]) * dims["width"]
-    logits = 4 * dims["batch"] * dims["seq"] * dims["vocab"]
-    return weights - unused + ids + logits
+    return weights - tables.unread_positions(dims) + ids + tables.logits_bytes(dims)

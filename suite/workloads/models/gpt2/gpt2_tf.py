@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from suite.workloads.layers.layers_tf import Dense
+from suite.workloads.layers.layers_tf import MLP, Dense, lookup
 
 EPSILON = 1e-5
 
@@ -40,12 +40,11 @@ class Block(tf.Module):
         self.norm1 = Norm(width, name=f"{name}.norm1")
         self.attention = Attention(batch, seq, width, heads, name=f"{name}.attention")
         self.norm2 = Norm(width, name=f"{name}.norm2")
-        self.up = Dense(width, hidden, name=f"{name}.mlp.up")
-        self.down = Dense(hidden, width, name=f"{name}.mlp.down")
+        self.mlp = MLP(width, hidden, approximate=True, name=f"{name}.mlp")
 
     def __call__(self, x_PD, hidden_TS):
         x_PD = x_PD + self.attention(self.norm1(x_PD), hidden_TS)
-        return x_PD + self.down(tf.nn.gelu(self.up(self.norm2(x_PD)), approximate=True))
+        return x_PD + self.mlp(self.norm2(x_PD))
 
 
 class Model(tf.Module):
@@ -59,10 +58,8 @@ class Model(tf.Module):
 
     def __call__(self, tokens):
         B, T, D = self.shape
-        embedding_VD = tf.convert_to_tensor(self.tokens)  # XLA has no gather_nd of a variable
-        # Not tf.gather, whose gradient is a sparse IndexedSlices: added to the head's gradient, it is a list of V + P
-        # rows to scatter. gather_nd's gradient is dense (for ids of two axes or more): a scatter of P rows.
-        x_BTD = tf.gather_nd(embedding_VD, tokens[..., tf.newaxis]) + self.positions[:T]
+        embedding_VD = tf.convert_to_tensor(self.tokens)
+        x_BTD = lookup(embedding_VD, tokens) + self.positions[:T]
         # Tokens are rows, for 2-D products: a 3-D tf.matmul with a 2-D weight would be a broadcasting batch product.
         x_PD = tf.reshape(x_BTD, [B * T, D])
         # Added to logits, so that no position attends to later ones.

@@ -6,13 +6,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-PARTS = {  # of a block
-    "norm1": "ln_1",
-    "attention.qkv": "attn.c_attn",
-    "attention.out": "attn.c_proj",
-    "norm2": "ln_2",
-    "mlp.up": "mlp.c_fc",
-    "mlp.down": "mlp.c_proj",
+NAMES = {  # {our module or tensor: theirs}; a star is the number of a block
+    "tokens": "transformer.wte",
+    "positions": "transformer.wpe",
+    "norm": "transformer.ln_f",
+    "blocks.*.norm1": "transformer.h.*.ln_1",
+    "blocks.*.attention.qkv": "transformer.h.*.attn.c_attn",
+    "blocks.*.attention.out": "transformer.h.*.attn.c_proj",
+    "blocks.*.norm2": "transformer.h.*.ln_2",
+    "blocks.*.mlp.up": "transformer.h.*.mlp.c_fc",
+    "blocks.*.mlp.down": "transformer.h.*.mlp.c_proj",
 }
 
 
@@ -39,14 +42,6 @@ def build(dims: Mapping[str, int]) -> Any:
             eos_token_id=0,
         )
     )
-
-
-def names(dims: Mapping[str, int]) -> dict[str, str]:
-    """{our module or tensor: theirs}."""
-    table = {"tokens": "transformer.wte", "positions": "transformer.wpe", "norm": "transformer.ln_f"}
-    for layer in range(dims["layers"]):
-        table |= {f"blocks.{layer}.{ours}": f"transformer.h.{layer}.{theirs}" for ours, theirs in PARTS.items()}
-    return table
 
 
 def logits(model: Any, tokens: Any) -> Any:

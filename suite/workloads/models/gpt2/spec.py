@@ -1,7 +1,7 @@
 """gpt2: GPT-2 Small with its language-model head (Radford et al. 2019, section 2.3; the released configuration).
 
-Pre-norm blocks, tanh GELU, learned positions, head tied to the token embedding, no dropout. Train: mean
-cross-entropy over all positions against given target tokens, one AdamW step.
+Pre-norm blocks (epsilon 1e-5), tanh GELU, learned positions, head tied to the token embedding, no dropout. Train:
+mean cross-entropy over all positions against given target tokens, one AdamW step.
 Legend: B = batch, T = seq, D = width, N = heads, H = D/N, F = hidden, V = vocab, P = positions, L = layers.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from suite.workloads.layers import tables
 from suite.workloads.layers.tables import Dims, dense, norm
-from suite.workloads.tensors import Normal, Stress, Tensor, nbytes
+from suite.workloads.tensors import Normal, Stress, nbytes
 
 TITLE = "GPT-2 Small"
 SIZES = tables.sizes("""
@@ -22,7 +22,7 @@ SIZES = tables.sizes("""
 SIZES["large"] = SIZES["full"] | {"batch": 8, "seq": 1024}  # what an accelerator is bought for
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
-EPSILON = 1e-5  # of every layer norm
+
 # The first norm's input has a variance near its epsilon, later norms' inputs have means of some 100 to 300 standard
 # deviations, and the logits of the first attention and of the model overflow float32's exp.
 STRESSED = {
@@ -34,7 +34,7 @@ STRESSED = {
     "norm.weight": Stress(1e3),
 }
 
-target, items = tables.token_ids, tables.tokens
+inputs, target, items = tables.token_inputs, tables.token_ids, tables.tokens
 
 
 def check(dims: Dims) -> None:
@@ -58,16 +58,8 @@ def parameters(dims: Dims) -> dict[str, Normal]:
     return tensors | norm("norm", d)
 
 
-def inputs(dims: Dims) -> dict[str, Tensor]:
-    """Token ids (B, T)."""
-    return {"tokens": tables.token_ids(dims)}
-
-
 def flops(dims: Dims, pass_: str) -> int:
-    """Blocks and head. Train is three times forward."""
-    head = 2 * dims["batch"] * dims["seq"] * dims["width"] * dims["vocab"]
-    forward = dims["layers"] * tables.block_flops(dims, dims["seq"]) + head
-    return 3 * forward if pass_ == "train" else forward
+    return tables.language_model_flops(dims, pass_, head=dims["width"] * dims["vocab"])
 
 
 def bytes_floor(dims: Dims, pass_: str) -> int:
@@ -76,6 +68,4 @@ def bytes_floor(dims: Dims, pass_: str) -> int:
     weights = nbytes(parameters(dims))
     if pass_ == "train":
         return 6 * weights
-    unread = 4 * (dims["positions"] - dims["seq"]) * dims["width"]
-    logits = 4 * dims["batch"] * dims["seq"] * dims["vocab"]
-    return weights - unread + logits
+    return weights - tables.unread_positions(dims) + tables.logits_bytes(dims)

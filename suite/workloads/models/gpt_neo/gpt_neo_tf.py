@@ -7,7 +7,7 @@ with a 2-D weight would be a broadcasting batch product.
 
 import tensorflow as tf
 
-from suite.workloads.layers.layers_tf import MLP, Dense
+from suite.workloads.layers.layers_tf import MLP, Dense, lookup
 
 EPSILON = 1e-5
 
@@ -71,11 +71,8 @@ class Model(tf.Module):
 
     def __call__(self, tokens):
         B, T, D = self.shape
-        embedding_VD = tf.convert_to_tensor(self.tokens)  # XLA has no gather_nd of a variable
-        # Not tf.gather, whose gradient is a sparse IndexedSlices: added to the head's gradient, it is a list of V + P
-        # rows to scatter. gather_nd's gradient is dense (for ids of two axes or more): a scatter of P rows.
-        embedded_BTD = tf.gather_nd(embedding_VD, tokens[..., tf.newaxis])
-        x_PD = tf.reshape(embedded_BTD + self.positions[:T], [B * T, D])
+        embedding_VD = tf.convert_to_tensor(self.tokens)
+        x_PD = tf.reshape(lookup(embedding_VD, tokens) + self.positions[:T], [B * T, D])
         # Added to the logits: 0 for keys in the band; for others so low a number that exp gives 0. Odd layers are
         # local: a token attends to itself and the window - 1 tokens before it.
         ones_TS = tf.ones([T, T])

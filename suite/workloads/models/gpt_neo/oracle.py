@@ -6,15 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 from unittest import mock
 
-PARTS = {  # of a block
-    "norm1": "ln_1",
-    "attention.query": "attn.attention.q_proj",
-    "attention.key": "attn.attention.k_proj",
-    "attention.value": "attn.attention.v_proj",
-    "attention.out": "attn.attention.out_proj",
-    "norm2": "ln_2",
-    "mlp.up": "mlp.c_fc",
-    "mlp.down": "mlp.c_proj",
+NAMES = {  # {our module or tensor: theirs}; a star is the number of a block
+    "tokens": "transformer.wte",
+    "positions": "transformer.wpe",
+    "norm": "transformer.ln_f",
+    "blocks.*.norm1": "transformer.h.*.ln_1",
+    "blocks.*.attention.query": "transformer.h.*.attn.attention.q_proj",
+    "blocks.*.attention.key": "transformer.h.*.attn.attention.k_proj",
+    "blocks.*.attention.value": "transformer.h.*.attn.attention.v_proj",
+    "blocks.*.attention.out": "transformer.h.*.attn.attention.out_proj",
+    "blocks.*.norm2": "transformer.h.*.ln_2",
+    "blocks.*.mlp.up": "transformer.h.*.mlp.c_fc",
+    "blocks.*.mlp.down": "transformer.h.*.mlp.c_proj",
 }
 
 
@@ -43,14 +46,6 @@ def build(dims: Mapping[str, int]) -> Any:
         attn_implementation="eager",
     )
     return GPTNeoForCausalLM(config)
-
-
-def names(dims: Mapping[str, int]) -> dict[str, str]:
-    """{our module or tensor: theirs}."""
-    table = {"tokens": "transformer.wte", "positions": "transformer.wpe", "norm": "transformer.ln_f"}
-    for layer in range(dims["layers"]):
-        table |= {f"blocks.{layer}.{ours}": f"transformer.h.{layer}.{theirs}" for ours, theirs in PARTS.items()}
-    return table
 
 
 def logits(model: Any, tokens: Any) -> Any:

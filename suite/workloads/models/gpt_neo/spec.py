@@ -2,9 +2,9 @@
 
 Black et al. 2021, "GPT-Neo: large scale autoregressive language modeling with Mesh-TensorFlow", zenodo.5297715;
 sizes and constants of the released configuration `EleutherAI/gpt-neo-1.3B`. It is like GPT-2 (pre-norm blocks, tanh
-GELU, learned positions, head tied to the token embedding, no dropout), but: layers 0, 2, ... are global and 1, 3, ...
-local (a token attends to itself and the W - 1 tokens before it), attention logits aren't scaled by 1/sqrt(H), and Q, K
-and V are separate projections, without a bias.
+GELU, learned positions, norms with epsilon 1e-5, head tied to the token embedding, no dropout), but: layers 0, 2,
+... are global and 1, 3, ... local (a token attends to itself and the W - 1 tokens before it), attention logits
+aren't scaled by 1/sqrt(H), and Q, K and V are separate projections, without a bias.
 At `full` the sequence is shorter than the window, so local layers attend to the same tokens as global ones; at the
 other sizes they don't.
 Forward: the logits. Train: mean cross-entropy of all positions against given target tokens, gradients of
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from suite.workloads.layers import tables
 from suite.workloads.layers.tables import Dims, dense, norm
-from suite.workloads.tensors import Normal, Stress, Tensor, fan_in, nbytes
+from suite.workloads.tensors import Normal, Stress, fan_in, nbytes
 
 TITLE = "GPT-Neo 1.3B"
 # `blocks`: two published blocks, with a sequence longer than the window. The oracle takes 7 GB; at `full` it would
@@ -33,7 +33,6 @@ SIZES["large"] = SIZES["full"] | {"batch": 4, "seq": 1024}  # what an accelerato
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
 
-EPSILON = 1e-5  # of the layer norms, inside the root: `layer_norm_epsilon` of the configuration
 # The first norm's input has a variance near its epsilon, later norms' inputs have means of some 100 to 300 standard
 # deviations, and the logits of the first attention and of the model overflow float32's exp.
 STRESSED = {
@@ -46,7 +45,7 @@ STRESSED = {
     "norm.weight": Stress(1e3),
 }
 
-target, items = tables.token_ids, tables.tokens
+inputs, target, items = tables.token_inputs, tables.token_ids, tables.tokens
 
 
 def check(dims: Dims) -> None:
@@ -80,16 +79,9 @@ def parameters(dims: Dims) -> dict[str, Normal]:
     return tensors | norm("norm", d)
 
 
-def inputs(dims: Dims) -> dict[str, Tensor]:
-    """Token ids (B, T)."""
-    return {"tokens": tables.token_ids(dims)}
-
-
 def flops(dims: Dims, pass_: str) -> int:
-    """Blocks, local ones counted like global ones, and head. Train is three times forward."""
-    head = 2 * dims["batch"] * dims["seq"] * dims["width"] * dims["vocab"]
-    forward = dims["layers"] * tables.block_flops(dims, dims["seq"]) + head
-    return 3 * forward if pass_ == "train" else forward
+    """Local blocks are counted like global ones."""
+    return tables.language_model_flops(dims, pass_, head=dims["width"] * dims["vocab"])
 
 
 def bytes_floor(dims: Dims, pass_: str) -> int:
@@ -98,5 +90,4 @@ def bytes_floor(dims: Dims, pass_: str) -> int:
     weights, ids = nbytes(parameters(dims)), nbytes(inputs(dims))
     if pass_ == "train":
         return 6 * weights + 2 * ids
-    unread = 4 * (dims["positions"] - dims["seq"]) * dims["width"]
-    return weights - unread + ids + ids * dims["vocab"]
+    return weights - tables.unread_positions(dims) + ids + tables.logits_bytes(dims)

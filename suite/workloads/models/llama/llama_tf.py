@@ -7,7 +7,7 @@ a head, R = H/2 rotary pairs, V = vocab.
 import numpy as np
 import tensorflow as tf
 
-from suite.workloads.layers.layers_tf import Dense
+from suite.workloads.layers.layers_tf import Dense, lookup
 
 EPSILON = 1e-5
 ROPE_THETA, ROPE_FACTOR, LOW_TURNS, HIGH_TURNS, ORIGINAL_CONTEXT = 500000.0, 8.0, 1.0, 4.0, 8192
@@ -106,9 +106,8 @@ class Model(tf.Module):
         tables = rotary_tables(S, self.head_width)
         # Added to the logits, so that no position attends to later ones.
         mask_ST = tf.where(tf.range(S)[:, None] >= tf.range(S), 0.0, -np.inf)
-        embedding_VD = tf.convert_to_tensor(self.tokens)  # XLA has no gather_nd of a variable
-        # Not tf.gather, whose gradient is a sparse IndexedSlices: gather_nd's gradient is dense, as AdamW needs it.
-        x_BSD = tf.gather_nd(embedding_VD, tokens[..., tf.newaxis])
+        embedding_VD = tf.convert_to_tensor(self.tokens)
+        x_BSD = lookup(embedding_VD, tokens)
         # Tokens are rows: a 3-D tf.matmul with a 2-D weight would be a broadcasting batch product.
         x_PD = tf.reshape(x_BSD, [B * S, D])
         for block in self.blocks:

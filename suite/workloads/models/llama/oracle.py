@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-PARTS = {  # of a block
-    "attention_norm": "input_layernorm",
-    "attention.query": "self_attn.q_proj",
-    "attention.key": "self_attn.k_proj",
-    "attention.value": "self_attn.v_proj",
-    "attention.out": "self_attn.o_proj",
-    "mlp_norm": "post_attention_layernorm",
-    "mlp.gate": "mlp.gate_proj",
-    "mlp.up": "mlp.up_proj",
-    "mlp.down": "mlp.down_proj",
+NAMES = {  # {our module or tensor: theirs}; a star is the number of a block
+    "tokens": "model.embed_tokens",
+    "norm": "model.norm",
+    "head": "lm_head",
+    "blocks.*.attention_norm": "model.layers.*.input_layernorm",
+    "blocks.*.attention.query": "model.layers.*.self_attn.q_proj",
+    "blocks.*.attention.key": "model.layers.*.self_attn.k_proj",
+    "blocks.*.attention.value": "model.layers.*.self_attn.v_proj",
+    "blocks.*.attention.out": "model.layers.*.self_attn.o_proj",
+    "blocks.*.mlp_norm": "model.layers.*.post_attention_layernorm",
+    "blocks.*.mlp.gate": "model.layers.*.mlp.gate_proj",
+    "blocks.*.mlp.up": "model.layers.*.mlp.up_proj",
+    "blocks.*.mlp.down": "model.layers.*.mlp.down_proj",
 }
 
 
@@ -51,14 +54,6 @@ def build(dims: Mapping[str, int]) -> Any:
             attn_implementation="eager",
         )
     )
-
-
-def names(dims: Mapping[str, int]) -> dict[str, str]:
-    """{our module or tensor: theirs}."""
-    table = {"tokens": "model.embed_tokens", "norm": "model.norm", "head": "lm_head"}
-    for layer in range(dims["layers"]):
-        table |= {f"blocks.{layer}.{ours}": f"model.layers.{layer}.{theirs}" for ours, theirs in PARTS.items()}
-    return table
 
 
 def logits(model: Any, tokens: Any) -> Any:

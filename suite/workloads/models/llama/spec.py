@@ -3,6 +3,11 @@
 The configuration is that of the published `Llama-3.1-8B`. A decoder with RMS norms before each part (Zhang &
 Sennrich 2019, arXiv:1910.07467), rotary positions (Su et al. 2021, arXiv:2104.09864), grouped-query attention
 (Ainslie et al. 2023, arXiv:2305.13245) and SwiGLU (Shazeer 2020, arXiv:2002.05202); no biases, and a head of its own.
+Norms have the epsilon 1e-5 (`rms_norm_eps`).
+
+Rotary positions (`rope_theta`, `rope_scaling`): pair i of a head of width H, elements i and i + H/2, turns by
+500000^(-2i/H) a position. Frequencies with fewer than 1 turn in 8192 positions are divided by 8, those with more than 4
+stay, and between them the weight is linear in the number of turns.
 
 Forward: logits of the next token at each position. Train: mean cross-entropy over all positions, one AdamW step.
 
@@ -13,7 +18,7 @@ from __future__ import annotations
 
 from suite.workloads.layers import tables
 from suite.workloads.layers.tables import Dims
-from suite.workloads.tensors import Normal, Stress, Tensor, fan_in, nbytes
+from suite.workloads.tensors import Normal, Stress, fan_in, nbytes
 
 TITLE = "Llama 3.1 8B"
 # `blocks`: one published block, with a small vocabulary. The oracle takes 9 GB; at `full` it would take 257.
@@ -29,16 +34,6 @@ SIZES["large"] = SIZES["full"] | {"batch": 1, "seq": 2048}  # what an accelerato
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
 
-EPSILON = 1e-5  # of every RMS norm (`rms_norm_eps`)
-
-# Rotary positions (`rope_theta`, `rope_scaling`). Pair i of a head of width H, elements i and i + H/2, turns by
-# ROPE_THETA^(-2i/H) a position. Frequencies with fewer than LOW_TURNS turns in ORIGINAL_CONTEXT positions are divided
-# by ROPE_FACTOR, those with more than HIGH_TURNS stay, and between them the weight is linear in the number of turns.
-ROPE_THETA = 500000.0
-ROPE_FACTOR = 8.0
-LOW_TURNS = 1.0
-HIGH_TURNS = 4.0
-ORIGINAL_CONTEXT = 8192
 # The first norm's input has a mean square near its epsilon; the logits of the first attention and of the model overflow
 # float32's exp.
 STRESSED = {
@@ -48,7 +43,7 @@ STRESSED = {
     "head.weight": Stress(100.0),
 }
 
-target, items = tables.token_ids, tables.tokens
+inputs, target, items = tables.token_inputs, tables.token_ids, tables.tokens
 
 
 def check(dims: Dims) -> None:
@@ -80,11 +75,6 @@ def parameters(dims: Dims) -> dict[str, Normal]:
     return tensors | {"norm.weight": scale, "head.weight": fan_in(d, dims["vocab"])}
 
 
-def inputs(dims: Dims) -> dict[str, Tensor]:
-    """Token ids (B, S)."""
-    return {"tokens": tables.token_ids(dims)}
-
-
 def flops(dims: Dims, pass_: str) -> int:
     """Two for each token and each weight except the embedding's; 2 B S^2 D for each of attention's two products. Train
     is three times forward: the first block's input comes from the embedding, so every product has two gradients."""
@@ -102,4 +92,4 @@ def bytes_floor(dims: Dims, pass_: str) -> int:
     if pass_ == "train":
         return 6 * nbytes(tensors)
     rows = 4 * min(tokens, dims["vocab"]) * dims["width"]
-    return nbytes(tensors) - tensors["tokens.weight"].nbytes + rows + 4 * tokens * dims["vocab"]
+    return nbytes(tensors) - tensors["tokens.weight"].nbytes + rows + tables.logits_bytes(dims)

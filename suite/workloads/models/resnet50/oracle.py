@@ -6,8 +6,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-# {our name: their name} of a bottleneck's convolutions.
-LAYERS = {"reduce": "layer.0", "spatial": "layer.1", "expand": "layer.2", "shortcut": "shortcut"}
+LAYERS = {"reduce": "layer.0", "spatial": "layer.1", "expand": "layer.2", "shortcut": "shortcut"}  # of a bottleneck
+PARTS = {"conv": "convolution", "norm": "normalization"}
+NAMES = {  # {our module: theirs}; a star is the number of a bottleneck in its stage
+    **{f"stem.{part}": f"resnet.embedder.embedder.{theirs}" for part, theirs in PARTS.items()},
+    **{
+        f"stage{stage}.*.{layer}.{part}": f"resnet.encoder.stages.{stage - 1}.layers.*.{LAYERS[layer]}.{PARTS[part]}"
+        for stage in (1, 2, 3, 4)
+        for layer in LAYERS
+        for part in PARTS
+    },
+    "classifier": "classifier.1",
+}
 
 
 def build(dims: Mapping[str, int]) -> Any:
@@ -28,20 +38,6 @@ def build(dims: Mapping[str, int]) -> Any:
             num_labels=dims["classes"],
         )
     )
-
-
-def names(dims: Mapping[str, int]) -> dict[str, str]:
-    """{our module or tensor: theirs}."""
-    places = {"stem": "resnet.embedder.embedder"}
-    for stage in (1, 2, 3, 4):
-        for block in range(dims[f"blocks{stage}"]):
-            for ours, theirs in LAYERS.items():
-                if ours != "shortcut" or block == 0:
-                    bottleneck = f"resnet.encoder.stages.{stage - 1}.layers.{block}"
-                    places[f"stage{stage}.{block}.{ours}"] = f"{bottleneck}.{theirs}"
-    parts = {"conv": "convolution", "norm": "normalization"}
-    table = {f"{ours}.{part}": f"{theirs}.{parts[part]}" for ours, theirs in places.items() for part in parts}
-    return table | {"classifier": "classifier.1"}
 
 
 def logits(model: Any, image: Any) -> Any:

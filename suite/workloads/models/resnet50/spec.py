@@ -1,8 +1,10 @@
 """resnet50: ResNet-50 v1.5, an image classifier (He et al. 2016, arXiv:1512.03385, section 4.1 and table 1).
 
-v1.5 halves the image in the 3x3 convolution of a bottleneck; the paper does it in the 1x1 convolution before. Today's
-published weights are for v1.5, Hugging Face's `microsoft/resnet-50` and torchvision's among them. Convolutions have no
-bias. Each is followed by a batch norm (Ioffe & Szegedy 2015, arXiv:1502.03167).
+v1.5 halves the image in the 3x3 convolution of a bottleneck; the paper does it in the 1x1 convolution before.
+Today's published weights are for v1.5, Hugging Face's `microsoft/resnet-50` and torchvision's among them.
+Convolutions have no bias. Each is followed by a batch norm (Ioffe & Szegedy 2015, arXiv:1502.03167) with PyTorch's
+defaults, with which the published weights were trained: epsilon 1e-5, and a share of 0.1 of the batch's statistics
+in the new running ones.
 
 Forward is inference: batch norms use their running statistics. Train: batch statistics, mean cross-entropy, one
 step of SGD with momentum; the running statistics are updated.
@@ -42,9 +44,6 @@ GRADIENT_DIRECTION = {"bf16": (0.5, 0.5)}  # least cosine, largest deviation of 
 
 CHANNELS = 3  # red, green, blue
 EXPANSION = 4  # channels that a bottleneck widens to, for each that it narrows to (table 1)
-# For every batch norm: PyTorch's defaults, with which the published weights were trained.
-EPSILON = 1e-5
-MOMENTUM = 0.1  # the share of the batch's statistics in the new running ones
 # The first batch norm's input has a variance near its epsilon, the input of a bottleneck's last batch norm has a mean
 # of some 300 standard deviations, and the logits overflow float32's exp.
 STRESSED = {

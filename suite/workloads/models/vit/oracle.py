@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import torch  # type: ignore[import-not-found]
 from transformers import ViTConfig, ViTForImageClassification  # type: ignore[import-not-found]
 
-PARTS = {  # of a block
-    "attention.query": "attention.q_proj",
-    "attention.key": "attention.k_proj",
-    "attention.value": "attention.v_proj",
-    "attention.out": "attention.o_proj",
-    "mlp.up": "mlp.fc1",
-    "mlp.down": "mlp.fc2",
-    "attention_norm": "layernorm_before",
-    "mlp_norm": "layernorm_after",
+NAMES = {  # {our module or tensor: theirs}; a star is the number of a block
+    "patches": "vit.embeddings.patch_embeddings.projection",
+    "class_token": "vit.embeddings.cls_token",
+    "positions": "vit.embeddings.position_embeddings",
+    "norm": "vit.layernorm",
+    "head": "classifier",
+    "blocks.*.attention.query": "vit.layers.*.attention.q_proj",
+    "blocks.*.attention.key": "vit.layers.*.attention.k_proj",
+    "blocks.*.attention.value": "vit.layers.*.attention.v_proj",
+    "blocks.*.attention.out": "vit.layers.*.attention.o_proj",
+    "blocks.*.mlp.up": "vit.layers.*.mlp.fc1",
+    "blocks.*.mlp.down": "vit.layers.*.mlp.fc2",
+    "blocks.*.attention_norm": "vit.layers.*.layernorm_before",
+    "blocks.*.mlp_norm": "vit.layers.*.layernorm_after",
 }
 
 
@@ -41,20 +45,5 @@ def build(dims: Mapping[str, int]) -> Any:
     return ViTForImageClassification(config)
 
 
-def names(dims: Mapping[str, int]) -> dict[str, str]:
-    """{our module or tensor: theirs}."""
-    table = {
-        "patches": "vit.embeddings.patch_embeddings.projection",
-        "class_token": "vit.embeddings.cls_token",
-        "positions": "vit.embeddings.position_embeddings",
-        "norm": "vit.layernorm",
-        "head": "classifier",
-    }
-    for layer in range(dims["layers"]):
-        table |= {f"blocks.{layer}.{ours}": f"vit.layers.{layer}.{theirs}" for ours, theirs in PARTS.items()}
-    return table
-
-
-def logits(model: Any, image: torch.Tensor) -> torch.Tensor:
-    result: torch.Tensor = model(pixel_values=image.permute(0, 3, 1, 2)).logits
-    return result
+def logits(model: Any, image: Any) -> Any:
+    return model(pixel_values=image.permute(0, 3, 1, 2)).logits

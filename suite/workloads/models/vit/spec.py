@@ -1,10 +1,10 @@
 """vit: Vision Transformer B/16 as an image classifier (Dosovitskiy et al. 2021, section 3.1 and table 1).
 
 The configuration is google/vit-base-patch16-224. Each patch of the image becomes a token by one strided
-convolution; a learned class token is put before them and a learned position is added to each. Blocks
-normalise before attention and before the MLP (pre-norm) and use the exact GELU; nothing is masked. The
-classifier is a dense layer on the class token after the final norm; the paper's pre-training head, and
-a pooler, aren't there.
+convolution; a learned class token is put before them and a learned position is added to each. Blocks normalise
+before attention and before the MLP (pre-norm, epsilon 1e-12) and use the exact GELU; nothing is masked. The
+classifier is a dense layer on the class token after the final norm; the paper's pre-training head, and a pooler,
+aren't there.
 Legend: B = batch, I = image, P = patch, h = w = I/P, S = T = h w + 1 tokens, D = width, F = hidden,
 N = heads, H = D/N (width of a head), C = classes.
 """
@@ -28,8 +28,7 @@ SIZES["large"] = SIZES["full"] | {"batch": 128}  # what an accelerator is bought
 PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
 
-CHANNELS = 3  # red, green, blue; also in every dialect
-EPSILON = 1e-12  # of every layer norm: layer_norm_eps of the configuration; also in every dialect
+CHANNELS = 3  # red, green, blue
 # The first norm's input has a variance near its epsilon, later norms' inputs have means of some 100 to 300 standard
 # deviations, and the logits of the first attention and of the model overflow float32's exp.
 STRESSED = {

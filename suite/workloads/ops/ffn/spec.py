@@ -29,7 +29,7 @@ OPTIMIZER = "adamw"
 CUBIC = 0.044715
 SCALE = np.sqrt(2.0 / np.pi)
 
-items = tables.tokens
+target, items = tables.activations, tables.tokens
 Array = NDArray[np.float64]
 
 
@@ -39,13 +39,7 @@ def parameters(dims: Dims) -> dict[str, Normal]:
 
 
 def inputs(dims: Dims) -> dict[str, Normal]:
-    """X (B, S, D)."""
-    return {"x": Normal((dims["batch"], dims["seq"], dims["width"]))}
-
-
-def target(dims: Dims) -> Normal:
-    """T (B, S, D)."""
-    return Normal((dims["batch"], dims["seq"], dims["width"]))
+    return {"x": tables.activations(dims)}
 
 
 def flops(dims: Dims, pass_: str) -> int:

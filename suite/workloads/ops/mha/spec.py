@@ -26,7 +26,7 @@ PASSES = ("forward", "train")
 OPTIMIZER = "adamw"
 STRESSED = {"qkv.*": Stress(7.0)}  # logits get a standard deviation of 50; float32's exp overflows at 88.7
 
-items = tables.tokens
+target, items = tables.activations, tables.tokens
 Array = NDArray[np.float64]
 
 
@@ -41,13 +41,7 @@ def parameters(dims: Dims) -> dict[str, Normal]:
 
 
 def inputs(dims: Dims) -> dict[str, Normal]:
-    """X (B, S, D)."""
-    return {"x": Normal((dims["batch"], dims["seq"], dims["width"]))}
-
-
-def target(dims: Dims) -> Normal:
-    """T (B, S, D)."""
-    return Normal((dims["batch"], dims["seq"], dims["width"]))
+    return {"x": tables.activations(dims)}
 
 
 def flops(dims: Dims, pass_: str) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-GROWS = 2.0  # times the operations, at sixteen times the layers or size or more; a program that doesn't grow has 1
+GROWTH = 2.0  # times the operations, at sixteen times the layers or size or more; a program that doesn't grow has 1
 WARM = 2  # layers of the function that is compiled first, and of the functions for growing batch and sequence
 TIMES = (2, 8, 32)  # multiples of the least batch and sequence; not 1, since the functions of other depths have these
 
@@ -76,6 +76,6 @@ def known(figures: Sequence[float | None]) -> list[float] | None:
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
     if not sum(figures.get("compiles", ())):
         return "interprets"
-    if figures["operations"][-1] < GROWS * figures["operations"][0]:
+    if figures["operations"][-1] < GROWTH * figures["operations"][0]:
         return "flat"
     return "grows" if aspect in {"batch", "sequence"} else "grows with depth"

@@ -19,8 +19,7 @@ def to_int32(x):
     return x.astype(jnp.int32)
 
 
-FUNCTIONS = {"matmul_bf16": product_bf16, "nan_maximum": larger, "overflow": exponential, "float_to_int": to_int32}
-
-
 def run(stack, recorder):
-    recorder.spec.observe(recorder, FUNCTIONS)
+    recorder.spec.observe(
+        recorder, matmul_bf16=product_bf16, nan_maximum=larger, overflow=exponential, float_to_int=to_int32
+    )

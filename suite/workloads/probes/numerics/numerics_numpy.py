@@ -15,9 +15,6 @@ def to_int32(x):
     return x.astype(np.int32)
 
 
-FUNCTIONS = {"nan_maximum": larger, "overflow": exponential, "float_to_int": to_int32}
-
-
 def run(stack, recorder):
     recorder.lacks("matmul_bf16", "NumPy has no bfloat16")
-    recorder.spec.observe(recorder, FUNCTIONS)
+    recorder.spec.observe(recorder, nan_maximum=larger, overflow=exponential, float_to_int=to_int32)

@@ -31,17 +31,15 @@ def to_int32(x):
     return tf.cast(x, tf.int32)
 
 
-FUNCTIONS = {
-    "matmul_bf16": product_bf16,
-    "sum": total,
-    "nan_maximum": larger,
-    "nan_max": largest,
-    "nan_max_large": largest,
-    "nan_max_columns": largest_of_columns,
-    "overflow": exponential,
-    "float_to_int": to_int32,
-}
-
-
 def run(stack, recorder):
-    recorder.spec.observe(recorder, FUNCTIONS)
+    recorder.spec.observe(
+        recorder,
+        matmul_bf16=product_bf16,
+        sum=total,
+        nan_maximum=larger,
+        nan_max=largest,
+        nan_max_large=largest,
+        nan_max_columns=largest_of_columns,
+        overflow=exponential,
+        float_to_int=to_int32,
+    )

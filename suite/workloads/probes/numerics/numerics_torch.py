@@ -27,16 +27,14 @@ def to_int32(x):
     return x.to(torch.int32)
 
 
-FUNCTIONS = {
-    "matmul_bf16": product_bf16,
-    "nan_maximum": larger,
-    "nan_max": largest,
-    "nan_max_large": largest,
-    "nan_max_columns": largest_of_columns,
-    "overflow": exponential,
-    "float_to_int": to_int32,
-}
-
-
 def run(stack, recorder):
-    recorder.spec.observe(recorder, FUNCTIONS)
+    recorder.spec.observe(
+        recorder,
+        matmul_bf16=product_bf16,
+        nan_maximum=larger,
+        nan_max=largest,
+        nan_max_large=largest,
+        nan_max_columns=largest_of_columns,
+        overflow=exponential,
+        float_to_int=to_int32,
+    )

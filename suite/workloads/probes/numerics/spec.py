@@ -93,8 +93,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {  # a dialect's file has the others,
 }
 
 
-def observe(recorder: Any, functions: dict[str, Callable[..., Any]]) -> None:
-    """Observes and records every aspect that has a function, the dialect's own or that of `FUNCTIONS`."""
+def observe(recorder: Any, **functions: Callable[..., Any]) -> None:
+    """Observes and records every aspect that has a function, the dialect's own by its name or that of `FUNCTIONS`."""
     for aspect in recorder.spec.ASPECTS:
         function = (FUNCTIONS | functions).get(aspect)
         if function is not None:  # else the dialect has recorded why there is none
@@ -165,26 +165,6 @@ def spoken(values: Mapping[str, Any]) -> str:
     )
 
 
-def classify(aspect: str, figures: Mapping[str, Any]) -> str:
-    """The function for an aspect names the errors that were seen on both sides of its threshold."""
-    rules = {
-        "matmul": of_product,
-        "matmul_bf16": of_product_bf16,
-        "sum": of_sum,
-        "subnormal": of_subnormal,
-        "divide_by_zero": of_division,
-    }
-    if aspect.startswith("nan_max"):
-        return of_nan(figures)
-    if aspect in rules:
-        return rules[aspect](figures)
-    if aspect == "nan_compare":
-        return "IEEE 754" if figures["right"] == 1 else "not IEEE 754"
-    if aspect == "overflow":
-        return "inf" if figures["infinite"] == 1 else "finite"
-    return of_integers(aspect, figures["value"])
-
-
 def of_product(figures: Mapping[str, Any]) -> str:
     """float32's error is near 1e-7, TF32's near 3e-4 and bfloat16's near 2e-3."""
     return "float32" if figures["error"] < 1e-5 else "tf32 or bfloat16"
@@ -222,14 +202,24 @@ def of_subnormal(figures: Mapping[str, Any]) -> str:
     return names.get((float(figures["operand"]), float(figures["result"])), "in part")
 
 
-def of_integers(aspect: str, values: Sequence[float]) -> str:
-    """By the one integer that came out."""
-    wrapped = {"int_overflow": INT_MIN, "float_to_int": int(LARGE) % 2**32}[aspect]
-    names = {INT_MAX: "saturates", INT_MIN: "the lowest int32", wrapped: "wraps"}
-    return names.get(int(values[0]), "varies") if len(values) == 1 else "varies"
+RULES: dict[str, Callable[[Mapping[str, Any]], str]] = {  # each names the errors seen on both sides of its threshold
+    "matmul": of_product,
+    "matmul_bf16": of_product_bf16,
+    "sum": of_sum,
+    **dict.fromkeys(("nan_maximum", "nan_max", "nan_max_large", "nan_max_columns"), of_nan),
+    "nan_compare": lambda figures: "IEEE 754" if figures["right"] == 1 else "not IEEE 754",
+    "subnormal": of_subnormal,
+    "overflow": lambda figures: "inf" if figures["infinite"] == 1 else "finite",
+}
+INTEGERS = {  # {aspect: ({the one integer that came out: class}, class of any other)}
+    "int_overflow": ({INT_MAX: "saturates", INT_MIN: "wraps"}, "varies"),
+    "float_to_int": ({INT_MAX: "saturates", INT_MIN: "the lowest int32", int(LARGE) % 2**32: "wraps"}, "varies"),
+    "divide_by_zero": ({0: "0", -1: "-1", -2: "-2", INT_MAX: "saturates"}, "another value"),
+}
 
 
-def of_division(figures: Mapping[str, Any]) -> str:
-    """By the result of 1 // 0."""
-    values, names = figures["value"], {0: "0", -1: "-1", -2: "-2", INT_MAX: "saturates"}
-    return names.get(int(values[0]), "another value") if len(values) == 1 else "another value"
+def classify(aspect: str, figures: Mapping[str, Any]) -> str:
+    if aspect in RULES:
+        return RULES[aspect](figures)
+    names, other = INTEGERS[aspect]
+    return names.get(int(figures["value"][0]), other) if len(figures["value"]) == 1 else other

@@ -30,13 +30,24 @@ def answers(aspect: str, dims: Mapping[str, int]) -> list[Any]:
     return [x.ravel() for (x,) in arguments]
 
 
-def observe(recorder: Any, aspect: str, code: Callable[..., Any]) -> None:
-    dims, function = recorder.stack.dims, recorder.stack.jit(code, static=(1,) if aspect == "static" else ())
-    calls.observe(recorder, aspect, code, function, inputs(aspect, dims), answers(aspect, dims))
-
-
 def reshaped_by_python(x: Any) -> Any:
     return x.reshape(math.prod(x.shape))
+
+
+def observe(
+    recorder: Any,
+    zeros: Callable[..., Any],
+    reshaped: Callable[..., Any],
+    by_python: Callable[..., Any] = reshaped_by_python,
+    forget: Callable[[], None] = lambda: None,
+) -> None:
+    """Observes and records every aspect. `forget` is called before lengths that are static arguments."""
+    stack, dims = recorder.stack, recorder.stack.dims
+    for aspect, code in {"zeros": zeros, "static": zeros, "reshape": reshaped, "python": by_python}.items():
+        if aspect == "static":
+            forget()
+        function = stack.jit(code, static=(1,) if aspect == "static" else ())
+        calls.observe(recorder, aspect, code, function, inputs(aspect, dims), answers(aspect, dims))
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:

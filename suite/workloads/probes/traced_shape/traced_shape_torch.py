@@ -12,10 +12,6 @@ def reshaped(x):
 
 
 def run(stack, recorder):
-    spec = recorder.spec
-    spec.observe(recorder, "zeros", zeros)
-    if stack.case.stack == "torch_inductor":
-        torch.compiler.reset()  # else it would already know that the length varies
-    spec.observe(recorder, "static", zeros)
-    spec.observe(recorder, "reshape", reshaped)
-    spec.observe(recorder, "python", spec.reshaped_by_python)
+    # Before static lengths Inductor forgets what it knows: that the length varies.
+    forget = {"forget": torch.compiler.reset} if stack.case.stack == "torch_inductor" else {}
+    recorder.spec.observe(recorder, zeros, reshaped, **forget)

@@ -61,12 +61,8 @@ def observe(recorder: Any, aspect: str, code: Callable[..., Any], words: str = "
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
-    if figures["right"] < 2:
-        return "wrong"
-    if figures.get("graph_breaks"):
-        return "breaks the graph"
-    if figures.get("skipped"):
-        return "left to Python"
+    if class_ := calls.obstacle(figures, calls=2):
+        return class_
     if figures.get("reads"):
         return "waits for the value"
     if figures.get("first_compiles", 0) + figures.get("compiles", 0) == 0:
