@@ -253,7 +253,7 @@ def test_a_sweep_is_one_table_and_a_chart_and_the_page_has_the_file(runs) -> Non
     made = report(load(folder))
     answer, (file,) = found(made, "sweeps"), part(made, AskedSection).files
     ((name, chart),) = answer.charts.items()
-    assert "over n" in name and {curve.name for curve in chart.curves} == {"numpy:sum", "numpy:product"}
+    assert "over n" in name and {*chart.names} == {"numpy:sum", "numpy:product"}
     assert sorted(answer.table.select("size", "stack").iter_rows()) == [
         (size, f"numpy:{function}") for size in (16, 256) for function in ("product", "sum")
     ]

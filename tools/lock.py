@@ -50,10 +50,10 @@ def lock_again(name: str, target: str, *, upgrade: bool) -> None:
     """Resolves one lock again and prints which versions changed."""
     if locks.owner(name, target) != name:
         return  # a variant with only flags: it has no lock of its own
-    before = versions(name, target)
+    before = locks.newest(name, target).pins
     for lock in uv.compile_locks(name, target, upgrade=upgrade):
         print(lock)
-    after = versions(name, target)
+    after = locks.newest(name, target).pins
     changed = [
         [package, before.get(package, "-"), after.get(package, "-")]
         for package in sorted(before | after)
@@ -61,11 +61,6 @@ def lock_again(name: str, target: str, *, upgrade: bool) -> None:
     ]
     if changed:
         print_table(f"{name}, {target}", ["package", "was", "is"], changed)
-
-
-def versions(name: str, target: str) -> dict[str, str]:
-    """Returns the versions of Python and packages in an environment's newest lock; empty if there is none."""
-    return locks.newest(name, target).pins
 
 
 if __name__ == "__main__":

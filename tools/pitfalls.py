@@ -6,11 +6,10 @@ again without the set. If a cell contradicts a claim, the lesson isn't written: 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+
+import msgspec
 
 from suite import units
 from suite.answers.behaviour import in_words
@@ -27,27 +26,25 @@ from tools.primer import TITLES, ExampleTime, Published, example_times, publishe
 TEMPLATE = "pitfalls.md.j2"
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
+class Observed(msgspec.Struct, frozen=True, array_like=True):
     """One cell of a probe's grid, in short; `figures` are {name: (unit, median of the values)}."""
 
     class_: str  # without the text of an error, which may hold paths of the machine
-    figures: Mapping[str, tuple[str, float]]
+    figures: dict[str, tuple[str, float]]
 
     def figure(self, name: str) -> str:
         """Returns a figure in words, `12.3 ms`; a dash if it wasn't measured."""
         return in_words(self.figures[name][1], self.figures[name][0]) if name in self.figures else units.UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class Observations:
-    """The data of the lesson: `cells` by (probe, aspect, stack), `titles` of aspects by (probe, aspect), and `timed`,
-    the times of the primer's examples."""
+class Observations(msgspec.Struct, frozen=True):
+    """The data of the lesson, as its file has them: `cells` by `probe aspect stack`, `titles` of aspects by `probe
+    aspect`, and `timed`, the times of the primer's examples."""
 
     machine: str
-    versions: Mapping[str, str]
-    titles: Mapping[tuple[str, str], str]
-    cells: Mapping[tuple[str, str, str], Observed]
+    versions: dict[str, str]
+    titles: dict[str, str]
+    cells: dict[str, Observed]
     timed: tuple[ExampleTime, ...]
 
     @classmethod
@@ -65,49 +62,16 @@ class Observations:
         return cls(
             machine=observed.described_machine,
             versions={name: " and ".join(sorted(versions[name])) for name in PACKAGES if name in versions},
-            titles={(cell.row.text("workload"), cell.aspect): cell.aspect_title for cell in cells},
-            cells={(cell.row.text("workload"), cell.aspect, cell.stack): cell_of(cell) for cell in cells},
+            titles={f"{cell.row.text('workload')} {cell.aspect}": cell.aspect_title for cell in cells},
+            cells={f"{cell.row.text('workload')} {cell.aspect} {cell.stack}": cell_of(cell) for cell in cells},
             timed=example_times(timed),
-        )
-
-    def to_json(self) -> str:
-        """Returns the summary as the text of its file."""
-        return (
-            json.dumps(
-                {
-                    "machine": self.machine,
-                    "versions": dict(self.versions),
-                    "titles": {" ".join(place): title for place, title in self.titles.items()},
-                    "cells": {
-                        " ".join(place): [cell.class_, {name: list(figure) for name, figure in cell.figures.items()}]
-                        for place, cell in self.cells.items()
-                    },
-                    "timed": [time.to_json() for time in self.timed],
-                },
-                indent=1,
-                ensure_ascii=False,
-            )
-            + "\n"
-        )
-
-    @classmethod
-    def from_json(cls, text: str) -> Observations:
-        """Returns the summary in the text of its file."""
-        fields = json.loads(text)
-        cells = {
-            tuple(place.split(" ")): Observed(class_, {name: tuple(figure) for name, figure in figures.items()})
-            for place, (class_, figures) in fields["cells"].items()
-        }
-        titles = {tuple(place.split(" ")): title for place, title in fields["titles"].items()}
-        return cls(
-            fields["machine"], fields["versions"], titles, cells, tuple(map(ExampleTime.from_json, fields["timed"]))
         )
 
     def get(self, probe: str, aspect: str, stack: str) -> Observed:
         """Returns one cell. Raises UserError if there is none."""
-        if (probe, aspect, stack) not in self.cells:
+        if f"{probe} {aspect} {stack}" not in self.cells:
             raise UserError(f"The lesson names the cell {probe}, {aspect}, {stack}, which the set doesn't have.")
-        return self.cells[probe, aspect, stack]
+        return self.cells[f"{probe} {aspect} {stack}"]
 
     def claim(self, probe: str, aspect: str, stack: str, class_: str, figure: str = "") -> str:
         """Returns `jax_jit: reuses, 51.2 µs`, which stands behind a sentence of the lesson. Raises UserError if another
@@ -121,7 +85,6 @@ class Observations:
         return f"`{stack}`: {class_}{f', {cell.figure(figure)}' if figure else ''}"
 
     def stacks(self) -> tuple[str, ...]:
-        """Returns all stacks, in the catalogue's order."""
         return tuple(STACKS)
 
     def primer(self) -> list[list[str]]:
@@ -132,10 +95,14 @@ class Observations:
 
     def grid(self, probe: str) -> list[list[str]]:
         """Returns a probe's classes as a table: a line for each aspect, a column for each stack."""
-        aspects = [(name, title) for (of, name), title in self.titles.items() if of == probe]
+        aspects = [(*place.split(), title) for place, title in self.titles.items()]
         return [
             ["", *STACKS],
-            *([title, *(self.get(probe, name, stack).class_ for stack in STACKS)] for name, title in aspects),
+            *(
+                [title, *(self.get(probe, aspect, stack).class_ for stack in STACKS)]
+                for of, aspect, title in aspects
+                if of == probe
+            ),
         ]
 
 
@@ -164,7 +131,6 @@ def cell_of(observed: Observation) -> Observed:
 
 
 def lesson(cells: Observations) -> str:
-    """Returns the lesson, docs/findings/pitfalls.md, as text."""
     return environment().get_template(TEMPLATE).render(cells=cells)
 
 
@@ -179,15 +145,19 @@ def pitfalls(*, set: str = LATEST, times: str = "", out: str = "pitfalls.md") ->
         raise UserError("--times is needed: the folder of a set of `./stackwars run --preset=primer`.")
     cells, path = Observations.of(load(named(set)), load(named(times))), Path(out)
     write(path, lesson(cells))
-    write(path.with_suffix(".json"), cells.to_json())
+    write(path.with_suffix(".json"), written(cells))
     print(path.with_suffix(".json"))
+
+
+def written(cells: Observations) -> str:
+    return msgspec.json.format(msgspec.json.encode(cells), indent=1).decode() + "\n"
 
 
 def read(path: Path) -> Observations:
     """Returns the summary in a file. Raises UserError if the file has none."""
     try:
-        return Observations.from_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, KeyError, TypeError) as broken:
+        return msgspec.json.decode(path.read_bytes(), type=Observations)
+    except (OSError, msgspec.DecodeError) as broken:
         raise UserError(f"{path} can't be read as a lesson's summary: {broken}.") from None
 
 

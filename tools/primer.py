@@ -4,8 +4,7 @@ of 10^6 numbers."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from suite import units
 from suite.errors import COMMAND, UserError
@@ -27,7 +26,6 @@ class Published:
     page: str
 
     def line(self) -> list[str]:
-        """Returns the line of the table."""
         taken = units.seconds(self.seconds)
         place = f"[{self.page.rpartition('/')[2]}]({self.page})"
         both = ("", taken) if self.ends == "host" else (taken, "")
@@ -68,19 +66,9 @@ class ExampleTime:
     to_host: float | None
 
     def line(self) -> list[str]:
-        """Returns the line of the table."""
         taken = f"{units.seconds(self.seconds)} {units.interval(self.low, self.high, units.time_unit([self.seconds]))}"
         copied = units.seconds(self.to_host) if self.to_host is not None else ""
         return [TITLES[self.example], f"`{self.stack}`", "this machine", taken.strip(), copied, ""]
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns the time as plain data."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> ExampleTime:
-        """Returns the time that `to_json` gave as plain data."""
-        return cls(**fields)
 
 
 def example_times(results: Results) -> tuple[ExampleTime, ...]:
@@ -100,6 +88,5 @@ def example_times(results: Results) -> tuple[ExampleTime, ...]:
 
 
 def example_time(example: str, figures: StackFigures) -> ExampleTime:
-    """Returns the time of an example on one stack."""
     median = figures.median
     return ExampleTime(example, figures.stack, median.value, median.low, median.high, figures.fetch)

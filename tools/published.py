@@ -104,7 +104,6 @@ def anchor(heading: str) -> str:
 
 
 def title(workload: str) -> str:
-    """Returns a workload's name for people."""
     return str(catalog.find()[workload].spec.TITLE)
 
 

@@ -27,7 +27,6 @@ def glossary() -> str:
 
 
 def options() -> str:
-    """Returns every command with its options."""
     made = APP.generate_docs(output_format="markdown", usage_name=COMMAND)
     made = made.replace("](#./", "](#")  # a heading's anchor has no dots and slashes
     return "\n".join([MADE, "# Options", made.partition("\n")[2]])

@@ -16,6 +16,7 @@ import polars as pl
 from suite.case import Outcome, Purpose
 
 if TYPE_CHECKING:
+    from suite.answers.figures.figure import Figure
     from suite.results.analysis import Analysis
     from suite.results.frame import Frame
 
@@ -32,8 +33,8 @@ class Answer:
 
     sentence: str
     table: pl.DataFrame
-    figures: Sequence[Any] = ()
-    charts: Mapping[str, Any] = field(default_factory=dict)
+    figures: Sequence[Figure | None] = ()
+    charts: Mapping[str, Figure | None] = field(default_factory=dict)
     also: Sequence[str] = ()
     on_console: bool = True
     by_question: Mapping[str, str] = field(default_factory=dict)

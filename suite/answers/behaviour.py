@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from statistics import median
 
 import polars as pl
 
 from suite import units
 from suite.answers.answer import Answer, answer, in_csv
-from suite.answers.figures.axes import LogAxis
-from suite.answers.figures.curves import CurveChart, curves, marks
+from suite.answers.figures.figure import POINTS
+from suite.answers.figures.figure import Figure as Chart
+from suite.answers.figures.lines import times_over
 from suite.answers.sentences import capital, counted, listed
 from suite.case import Purpose
 from suite.results.frame import Frame
@@ -22,6 +22,12 @@ from suite.results.questions.grouping import grouped
 
 SCALES = ("depths", "sizes")  # figures that a chart has across; the figure `seconds` has a time for each value of them
 SHOWN = ("depth", "per_op", "seconds", "factor", "share")  # the grid shows the first of these figures that a cell has
+ASPECT = ("probe", "aspect")
+IS_ALONE = (  # all other stacks agree, of which there are at least two
+    (pl.col("class").n_unique().over(ASPECT) == 2)
+    & (pl.len().over(ASPECT) > 2)
+    & (pl.len().over(*ASPECT, "class") == 1)
+)
 
 
 @answer(
@@ -37,37 +43,26 @@ def behaviour(frame: Frame) -> Answer | None:
     """Each cell shows what a separate process observed. A click on it shows the code that ran, the figures and the
     framework's documentation. ≠ marks an observation that differs from the documentation, or from the primer, the text
     that this project grew from. A stack stands *alone* if all others agree."""
-    aspects = [*grouped(observations(frame.analysis.counted), lambda each: (each.probe, each.aspect)).values()]
-    if not aspects:
+    seen = observations(frame.analysis.counted)
+    if not seen:
         return None
-    odd = [odd_one({each.stack: each.class_ for each in aspect}) for aspect in aspects]
-    table = pl.DataFrame(
-        [line(each, stack) for aspect, stack in zip(aspects, odd, strict=True) for each in aspect],
-        infer_schema_length=None,
+    table = pl.DataFrame(list(map(line, seen)), infer_schema_length=None).with_columns(
+        alone=pl.when(IS_ALONE).then(pl.lit("alone")).otherwise(pl.lit(""))
     )
-    alone = Counter(filter(None, odd))
-    of = f"of {counted(len(aspects), 'aspect')} one stack alone differs"
+    alone = Counter(table.filter(alone="alone")["stack"])
+    of = f"of {counted(table.select(ASPECT).n_unique(), 'aspect')} one stack alone differs"
     stacks = listed([f"{stack} {number}" for stack, number in alone.most_common()])
-    otherwise = sum(each.is_otherwise for aspect in aspects for each in aspect)
+    otherwise = sum(each.is_otherwise for each in seen)
     documented = f"; {counted(otherwise, 'cell')} not as documented" if otherwise else ""
     return Answer(
         f"{capital(f'in {alone.total()} {of} ({stacks})' if alone else f'in none {of}')}{documented}.",
         table,
-        figures=[drawn for aspect in aspects if (drawn := chart(aspect))],
+        figures=[chart(aspect) for aspect in grouped(seen, lambda each: (each.probe, each.aspect)).values()],
         lines=in_csv(table.with_columns(pl.col("class").alias("verdict"), verdict_reason="words"), Purpose.PROBE),
     )
 
 
-def odd_one(classes: Mapping[str, str]) -> str:
-    """Returns the stack that differs from all others, if these agree; empty without such a stack, or where fewer than
-    three stacks were observed."""
-    numbers = Counter(classes.values())
-    if len(numbers) != 2 or len(classes) < 3:
-        return ""
-    return next((stack for stack, class_ in classes.items() if numbers[class_] == 1), "")
-
-
-def line(seen: Observation, odd: str) -> dict[str, object]:
+def line(seen: Observation) -> dict[str, object]:
     in_grid = next((middle(name, seen.figures[name]) for name in SHOWN if name in seen.figures), "")
     pages = {"documented": seen.documented, "the primer": seen.primer}
     differs = " and ".join(page for page, stated in pages.items() if seen.differs(stated))
@@ -76,7 +71,6 @@ def line(seen: Observation, odd: str) -> dict[str, object]:
         "aspect_title": seen.aspect_title,
         "stack": seen.stack,
         "class": seen.class_,
-        "alone": "alone" if seen.stack == odd else "",
         "differs": f"≠ {differs}" if differs else "",
         "figure": in_grid,
         "words": seen.words,
@@ -96,34 +90,24 @@ def line(seen: Observation, odd: str) -> dict[str, object]:
     }
 
 
-def chart(aspect: Sequence[Observation]) -> CurveChart | None:
-    """Returns the chart of an aspect's times over a size, a line for each stack, on logarithmic axes; None where no
-    stack was timed over sizes."""
-    times = {
-        each.stack: [*zip(each.figures[name][1], each.figures["seconds"][1], strict=True)]
+def chart(aspect: Sequence[Observation]) -> Chart | None:
+    """Returns an aspect's times over a size, a line for each stack; None where no stack was timed over sizes."""
+    points = [
+        (each.stack, size, time, f"{each.stack}, {size:,.0f}: {units.seconds(time)}")
         for each in aspect
         for name in SCALES
         if name in each.figures
-    }
-    if not times:
+        for size, time in zip(each.figures[name][1], each.figures["seconds"][1], strict=True)
+    ]
+    if not points:
         return None
-    across = LogAxis.over([size for points in times.values() for size, _ in points])
-    up = LogAxis.over([seconds for points in times.values() for _, seconds in points])
-    unit = units.time_unit([up.high])
-    points = {
-        stack: [(size, seconds, f"{stack}, {size:,.0f}: {units.seconds(seconds)}") for size, seconds in of_stack]
-        for stack, of_stack in times.items()
-    }
-    words = {stack: "; ".join(text for *_, text in of_stack) for stack, of_stack in points.items()}
     first = aspect[0]
-    return CurveChart(
-        id=f"behaviour-{slug(f'{first.probe} {first.aspect}')}-times",
-        title=f"{first.aspect_title}, in {unit.name}",
-        across_label="size, log scale; time on a log scale, too",
-        across=across.ticks(),
-        up=up.ticks(unit),
-        curves=curves({stack: (of_stack, words[stack]) for stack, of_stack in times.items()}, across, up),
-        marks=marks(chain.from_iterable(points.values()), across, up),
+    return times_over(
+        f"behaviour-{slug(f'{first.probe} {first.aspect}')}-times",
+        first.aspect_title,
+        "size",
+        pl.DataFrame(points, schema=POINTS, orient="row"),
+        measured=True,
     )
 
 

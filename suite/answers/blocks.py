@@ -13,15 +13,7 @@ from suite.answers.facts import as_text
 from suite.answers.noise import noisy_blocks
 from suite.results.frame import Frame
 
-READ = ("steal_share", "load_before", "load_after", "mhz_before", "mhz_after")
-TYPES: dict[str, Any] = {
-    **dict.fromkeys(("block", "run"), pl.Int64),
-    **dict.fromkeys(("shard", "counted"), pl.String),
-    **dict.fromkeys(("canary_before_seconds", "canary_after_seconds", "drift", "steal_share"), pl.Float64),
-    "throttled": pl.String,
-    **dict.fromkeys(READ, pl.Float64),
-    **dict.fromkeys(("started_at", "reasons"), pl.String),
-}
+READ = ("load_before", "load_after", "mhz_before", "mhz_after")
 
 
 @answer("Blocks", heading="Blocks and their noise", terms=("block", "canary"), grows=False, in_markdown=False)
@@ -35,7 +27,7 @@ def blocks(frame: Frame) -> Answer | None:
     drift, steal = units.percent(protocol.canary_drift_max), units.percent(protocol.steal_share_max)
     return Answer(
         f"{read.found} exceeded a noise limit.",
-        pl.DataFrame(map(line, frame.results.blocks), schema=TYPES).sort("shard", "block", "run"),
+        pl.DataFrame(list(map(line, frame.results.blocks)), infer_schema_length=None).sort("shard", "block", "run"),
         also=[f"Drift over {drift}, stolen time over {steal} or throttling marks a block noisy."],
         on_console=False,
     )
@@ -54,6 +46,7 @@ def line(record: Mapping[str, Any]) -> dict[str, Any]:
         "canary_before_seconds": before,
         "canary_after_seconds": after,
         "drift": after / before - 1 if before and after is not None else None,
+        "steal_share": record.get("steal_share"),
         "throttled": as_text(record.get("throttled")),
         **{name: record.get(name) for name in READ},
         "started_at": str(record.get("started_at") or "")[:19].replace("T", " "),

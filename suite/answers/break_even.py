@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import polars as pl
 
 from suite import units
 from suite.answers.answer import Answer, answer
-from suite.answers.figures.totals import totals_chart
+from suite.answers.figures.figure import POINTS, Figure
+from suite.answers.figures.lines import times_over
 from suite.answers.sentences import counted, not_shown
-from suite.results.cases.break_even import Calls, crossing, is_long, least
+from suite.results.cases.break_even import Calls, crossing, is_long, least, steps_shown
 from suite.results.frame import Frame
+from suite.results.names import slug
 
 TOTALS = (1, 10, 100, 1_000, 10_000)  # steps whose total time has a column
 SORTED_BY = 100  # the steps of the column that the table is sorted by
@@ -51,7 +54,7 @@ def break_even(frame: Frame) -> Answer | None:
                     "why": found and found.reason,
                 }
             )
-        charts[comparison.name] = totals_chart(comparison.name, [*known.values()], TOTALS[-1])
+        charts[comparison.name] = totals(comparison.name, [*known.values()])
         said[comparison.name] = leaders_words(least(known.values())), first_run(known)
     if not lines:
         return None
@@ -82,3 +85,21 @@ def first_run(known: dict[str, Calls]) -> str:
     short."""
     last = known[least(known.values())[-1][1]]
     return f" The first run of {last.stack} takes {units.seconds(last.first)}." if is_long(last) else ""
+
+
+def totals(name: str, stacks: Sequence[Calls]) -> Figure:
+    points = [
+        (calls.stack, steps, total, f"{calls.stack}, {counted(steps, 'step')}: {units.seconds(total)}")
+        for calls in stacks
+        for steps in steps_shown(TOTALS[-1])
+        for total in [calls.total(steps)]
+    ]
+    return times_over(
+        f"totals-{slug(name)}-chart",
+        f"Total time on {name}",
+        "steps",
+        pl.DataFrame(points, schema=POINTS, orient="row").with_columns(
+            pl.when(pl.col("x").cast(int).is_in(TOTALS)).then("title")
+        ),
+        measured=False,
+    )

@@ -10,8 +10,11 @@ import polars as pl
 
 from suite import units
 from suite.answers.answer import Answer, answer
+from suite.answers.figures.figure import Figure
+from suite.answers.figures.ratios import ratios
 from suite.answers.sentences import capital, counted, listed
 from suite.answers.show import Part, only, part
+from suite.results.analysis import Comparison
 from suite.results.frame import Frame
 from suite.results.speedup.verdicts import ALONE
 
@@ -71,6 +74,12 @@ def judged(line: Mapping[str, Any]) -> tuple[str, str]:
     asides = (line["ended"], line["why"], "two modes" if line["two_modes"] else "", ALONE if is_alone else "")
     word = "baseline" if line["stack"] == line["baseline"] else line["verdict"] or units.UNKNOWN
     return word, ", ".join(filter(None, asides))
+
+
+def speedups(comparison: Comparison, lines: pl.DataFrame, anchor: str, tie: float) -> Figure | None:
+    """Returns the figure of a comparison's speedups by its lines in the table; None if no stack has one."""
+    chosen = comparison.stands_in_for or comparison.baseline  # several baselines may have the same stand-in
+    return ratios(f"{anchor}-over-{chosen}", f"Speedup over {comparison.baseline}", lines, tie)
 
 
 def short(table: pl.DataFrame) -> Part:

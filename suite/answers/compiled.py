@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
 from suite import units
 from suite.answers.answer import Answer, answer
+from suite.answers.comparisons import compared
 from suite.answers.sentences import counted, listed
-from suite.case import Outcome
 from suite.results.cases.break_even import Calls, pays_off
 from suite.results.frame import Frame, ends
-from suite.results.outcomes import outcome_text
 from suite.results.ranking import catalogue_order
 from suite.stacks.catalog import STACKS
 
-TYPES = {
-    **dict.fromkeys(("question", "eager", "compiled", "verdict", "ended"), pl.String),
-    **dict.fromkeys(
-        ("eager_median_seconds", "compiled_median_seconds", "speedup", "speedup_low", "speedup_high"), pl.Float64
-    ),
-    **dict.fromkeys(("eager_first_seconds", "compiled_first_seconds"), pl.Float64),
+SPEEDUPS = {
+    **dict.fromkeys(("question", "compiled", "verdict"), pl.String),
     "pays_off_after_steps": pl.Int64,
+    **dict.fromkeys(("speedup", "speedup_low", "speedup_high"), pl.Float64),
 }
 
 
@@ -35,7 +31,7 @@ def compiled(frame: Frame) -> Answer | None:
     interval there. *Pays off after* is the number of steps from which on the compiled stack has taken no more time in
     total than the eager one, first runs included; it is given where the compiled stack is `faster`."""
     pairs = compiled_pairs(frame.stacks["stack"].unique().to_list())
-    table = pl.DataFrame([*lines(frame, pairs)], schema=TYPES)
+    table = side_by_side(frame, pairs)
     return None if table.is_empty() else Answer(sentence(table), table)
 
 
@@ -51,37 +47,44 @@ def compiled_pairs(stacks: Sequence[str]) -> dict[str, str]:
     return pairs
 
 
-def lines(frame: Frame, pairs: dict[str, str]) -> Iterator[dict[str, object]]:
-    """Yields each pair on each question that both were asked."""
-    speedups = {
-        eager: frame.analysis.over(eager, [stack for stack in pairs if pairs[stack] == eager])
-        for eager in set(pairs.values())
-    }
-    for comparison in frame.analysis.comparisons:
-        cells = {cell.stack: cell for cell in comparison.cells}
-        for stack, eager in pairs.items():
-            if not {stack, eager} <= cells.keys():
+def side_by_side(frame: Frame, pairs: dict[str, str]) -> pl.DataFrame:
+    """Returns each pair on each question that both were asked."""
+    stacks = compared(frame).select("question", "stack", "median_seconds", "first_seconds", "ended")
+    eager, compiled_ = (
+        stacks.rename({name: f"{side}_{name}" for name in stacks.columns if name != "question"})
+        for side in ("eager", "compiled")
+    )
+    ended = pl.when(pl.col("compiled_ended") != "").then("compiled_ended").otherwise("eager_ended")
+    return (
+        pl.DataFrame([*pairs.items()], schema=dict.fromkeys(("compiled", "eager"), pl.String), orient="row")
+        .with_row_index("place")
+        .join(compiled_, left_on="compiled", right_on="compiled_stack")
+        .join(eager, left_on=("question", "eager"), right_on=("question", "eager_stack"))
+        .join(speedups(frame, pairs), on=("question", "compiled"), how="left")
+        .sort("question", "place")
+        .select(
+            *("question", "eager", "compiled", "verdict"),
+            pl.when(pl.col("speedup").is_null()).then(ended).otherwise(pl.lit("")).alias("ended"),
+            *("eager_median_seconds", "compiled_median_seconds", "speedup", "speedup_low", "speedup_high"),
+            *("eager_first_seconds", "compiled_first_seconds", "pays_off_after_steps"),
+        )
+    )
+
+
+def speedups(frame: Frame, pairs: dict[str, str]) -> pl.DataFrame:
+    """Returns the speedup of each pair on each question, and the step from which on compiling has paid off. All stacks
+    that compile the same code are judged as one family."""
+    lines = []
+    comparisons = {comparison.id: comparison for comparison in frame.analysis.comparisons}
+    for eager in dict.fromkeys(pairs.values()):
+        found = frame.analysis.over(eager, [stack for stack in pairs if pairs[stack] == eager])
+        for (id_, stack), speedup in found.items():
+            if (comparison := comparisons.get(id_)) is None:  # the reader hides it
                 continue
-            speedup, figures = (
-                speedups[eager].get((comparison.id, stack)),
-                [comparison.of(name) for name in (eager, stack)],
-            )
-            failed = [cells[name] for name in (stack, eager) if cells[name].outcome != Outcome.OK]
-            calls = [Calls.of(each) for each in figures]
-            is_faster = speedup is not None and speedup.verdict == "faster"
-            yield {
-                "question": comparison.name,
-                "eager": eager,
-                "compiled": stack,
-                "eager_median_seconds": figures[0] and figures[0].median.value,
-                "compiled_median_seconds": figures[1] and figures[1].median.value,
-                "verdict": speedup and speedup.verdict,
-                **(ends("speedup", speedup.ratio) if speedup else {}),
-                "eager_first_seconds": figures[0] and figures[0].first,
-                "compiled_first_seconds": figures[1] and figures[1].first,
-                "pays_off_after_steps": pays_off(calls[1], calls[0]) if is_faster and calls[0] and calls[1] else None,
-                "ended": outcome_text(failed[0]) if failed and speedup is None else "",
-            }
+            ours, theirs = Calls.of(comparison.of(stack)), Calls.of(comparison.of(eager))
+            steps = pays_off(ours, theirs) if speedup.verdict == "faster" and ours and theirs else None
+            lines.append((comparison.name, stack, speedup.verdict, steps, *ends("", speedup.ratio).values()))
+    return pl.DataFrame(lines, schema=SPEEDUPS, orient="row")
 
 
 def sentence(table: pl.DataFrame) -> str:

@@ -14,11 +14,12 @@ from suite.answers.answer import Answer, answer
 from suite.answers.sentences import counted, listed
 from suite.case import OUTSIDE_BLOCKS, Outcome, Purpose
 from suite.results.frame import Frame
-from suite.results.outcomes import SEVERITY, WORDS, flag_counts, gravest, outcome_words
+from suite.results.outcomes import SEVERITY, WORDS, flag_counts, outcome_words
 from suite.sets.rows import Row, ended
 
 NAMED_MOST = 2  # cases that a sentence names
 LONGEST = 240  # characters of a reason in Markdown and on the console
+GRAVITY = {str(outcome): place for place, outcome in enumerate(SEVERITY)}
 ALIKE = ("case_id", "purpose", "outcome", "phase", "reason")  # columns in which the processes of an ending agree
 # Processes whose results other sections show: they have a line here only if they didn't end `ok`.
 ASIDE = (Purpose.PRIME, Purpose.IR, Purpose.EXPLAIN, Purpose.PROFILE)
@@ -60,56 +61,31 @@ def endings(frame: Frame) -> Answer:
         if line["outcome"] != Outcome.OK or line["flags"]
     ]
     return Answer(
-        sentence(frame.analysis.counted, frame.names),
-        pl.DataFrame(shown, schema=TYPES),
-        in_brief=pl.DataFrame(brief, schema=BRIEF),
+        sentence(frame.processes), pl.DataFrame(shown, schema=TYPES), in_brief=pl.DataFrame(brief, schema=BRIEF)
     )
 
 
-def sentence(counted_rows: Iterable[Row], names: Mapping[tuple[str, str], str]) -> str:
-    """Returns how many cases ended `ok`, and how the others did: by name, if they are few."""
-    own, beside = apart(counted_rows)
-    ended_as = cases(own)
-    failed_as = {word: count for word, count in ended_as.items() if word != Outcome.OK}
-    few = sum(failed_as.values()) <= NAMED_MOST
-    others = [
-        f"{count:,} {WORDS.get(word, word)}{named(own, word, names) if few else ''}"
-        for word, count in failed_as.items()
-    ]
+def sentence(processes: pl.DataFrame) -> str:
+    """Returns how many cases ended `ok`, and how the others did: by name, if they are few. A case that is timed and
+    whose memory is measured counts twice; one whose kernels and profile are recorded, once."""
+    aside = pl.col("purpose").is_in([*map(str, ASIDE)])
+    own, beside = processes.filter(~aside), processes.filter(aside)
+    if own.is_empty():  # a set of programs or profiles alone is of these
+        own, beside = beside, own
+    gravest = pl.col("outcome").sort_by(pl.col("outcome").replace_strict(GRAVITY)).first()
+    cases = own.group_by(
+        "comparison_id", "stack", pl.when(~aside).then("purpose").alias("of"), maintain_order=True
+    ).agg(pl.col("question").first(), gravest)
+    failed = cases.filter(pl.col("outcome") != Outcome.OK)
+    others = []
+    for word, count in Counter(failed["outcome"]).most_common():
+        ended_so = failed.filter(outcome=word).select("stack", "question").iter_rows()
+        named = f" ({listed([' on '.join(case) for case in ended_so])})" if failed.height <= NAMED_MOST else ""
+        others.append(f"{count:,} {WORDS.get(word, word)}{named}")
     rest = f"; {', '.join(others)}" if others else ""
-    if failed := sum(row["outcome"] != Outcome.OK for row in map(ended, beside)):
-        rest += f"; apart from these, {counted(failed, 'process')} for programs, profiles and the like didn't"
-    planned = counted(sum(ended_as.values()), "planned case")
-    return f"{ended_as.get(Outcome.OK, 0):,} of {planned} ended ok{rest}."
-
-
-def named(rows: Iterable[Row], outcome: str, names: Mapping[tuple[str, str], str]) -> str:
-    """Returns the cases that ended so, in brackets."""
-    found = [group[0] for group in by_case(rows) if gravest([row.outcome for row in group]) == outcome]
-    told = [f"{row.stack_name} on {names[row['purpose'], row['comparison_id']]}" for row in found]
-    return f" ({listed(told)})"
-
-
-def apart(counted_rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
-    """Returns the rows of the processes that a set is of, and those of processes beside them. In a set of programs or
-    profiles alone these are what it is of."""
-    rows = list(counted_rows)
-    own = [row for row in rows if row["purpose"] not in ASIDE]
-    return (own, [row for row in rows if row["purpose"] in ASIDE]) if own else (rows, [])
-
-
-def cases(counted_rows: Iterable[Row]) -> dict[str, int]:
-    """Returns {outcome: number of cases}, the most frequent first. `counted_rows` has a row for each planned process. A
-    case that is timed and whose memory is measured counts twice; one whose kernels and profile are recorded, once."""
-    return dict(Counter(gravest([row.outcome for row in group]) for group in by_case(counted_rows)).most_common())
-
-
-def by_case(rows: Iterable[Row]) -> list[list[Row]]:
-    cases_: dict[tuple[str, ...], list[Row]] = {}
-    for row in map(ended, rows):
-        purpose = "" if row["purpose"] in ASIDE else row["purpose"]
-        cases_.setdefault((row["comparison_id"], row.stack_name, purpose), []).append(row)
-    return [*cases_.values()]
+    if failed_aside := beside.filter(pl.col("outcome") != Outcome.OK).height:
+        rest += f"; apart from these, {counted(failed_aside, 'process')} for programs, profiles and the like didn't"
+    return f"{cases.height - failed.height:,} of {counted(cases.height, 'planned case')} ended ok{rest}."
 
 
 def lines(rows: Iterable[Row], names: Mapping[tuple[str, str], str]) -> list[dict[str, Any]]:
@@ -118,10 +94,9 @@ def lines(rows: Iterable[Row], names: Mapping[tuple[str, str], str]) -> list[dic
     alike: dict[tuple[str, ...], list[Row]] = {}
     for row in map(ended, rows):
         alike.setdefault(tuple(map(row.text, ALIKE)), []).append(row)
-    order = {outcome: place for place, outcome in enumerate(SEVERITY)}
     found = [line(group, names) for group in alike.values()]
     return sorted(
-        found, key=lambda each: (each["question"], order.get(each["outcome"], -1), each["stack"], each["in_blocks"])
+        found, key=lambda each: (each["question"], GRAVITY[each["outcome"]], each["stack"], each["in_blocks"])
     )
 
 

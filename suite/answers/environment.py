@@ -12,9 +12,10 @@ from suite.answers.sentences import counted
 from suite.machine.description import reached
 from suite.results import Results
 from suite.results.frame import Frame
-from suite.sets.plan import PlanFile
+from suite.results.questions.grouping import grouped
 from suite.sets.rows import Row
 
+ENGINE = ("engine", "engine_version", "image_digest")
 # Facts that must be the same for all processes of a set, with their words.
 BUILDS = {
     "interpreter": "The build of Python",
@@ -29,22 +30,20 @@ BUILDS = {
 def environment(frame: Frame) -> Answer:
     """What the machine and each environment reported: the versions of packages, then threads, knobs and settings. A
     fact that differs between processes has all its values."""
-    rows, file = frame.analysis.rows, frame.results.plan_file
-    planned = {*file.locks} if file else set()
-    names = sorted(planned | {row.text("environment") for row in rows} - {""})
-    by_name = {name: [row for row in rows if row.text("environment") == name] for name in names}
-    versions = {name: merged(row.mapping("versions") for row in of) for name, of in by_name.items()}
+    file = frame.results.plan_file
+    of = grouped(frame.analysis.rows, lambda row: row.text("environment"))
+    names = sorted({*(file.locks if file else ()), *of} - {""})
+    older = file.fallbacks if file else {}
+    versions = {name: merged(row.mapping("versions") for row in of.get(name, ())) for name in names}
     facts = {
         "Machine": machine(frame.results),
-        **{name: software(by_name[name], versions[name], fallback(file, name)) for name in names},
+        **{name: software(of.get(name, []), versions[name], older.get(name, "")) for name in names},
     }
     own = ", ".join(f"{package} {version}" for name in names for package, version in own_versions(name, versions[name]))
+    lines = [(of, fact, value) for of, known in facts.items() for fact, value in known.items()]
     return Answer(
         f"{counted(len(names), 'environment')}{own and f' ({own})'}.",
-        pl.DataFrame(
-            [{"of": of, "fact": fact, "value": value} for of, known in facts.items() for fact, value in known.items()],
-            schema=dict.fromkeys(("of", "fact", "value"), pl.String),
-        ),
+        pl.DataFrame(lines, schema=dict.fromkeys(("of", "fact", "value"), pl.String), orient="row"),
     )
 
 
@@ -58,17 +57,14 @@ def machine(results: Results) -> dict[str, str]:
 
 
 def software(rows: Sequence[Row], versions: Mapping[str, str], older_lock: str) -> dict[str, str]:
-    """Returns the facts of one environment by its rows."""
-    reported = merged({**engine(row), **row.mapping("environment_facts")} for row in rows)
+    """Returns the facts of one environment by its rows, with the engine that contained them. `older_lock` says why its
+    lock isn't the newest one."""
+    engines = ({name: row.text(name) for name in ENGINE if row.text(name)} for row in rows)
+    reported = merged({**engine, **row.mapping("environment_facts")} for engine, row in zip(engines, rows, strict=True))
     nothing = {} if versions else {"versions": "none recorded: none of its processes got that far"}
     stacks = ", ".join(sorted({row.stack_name for row in rows}))
     noted = {"an older lock file": older_lock} if older_lock else {}
     return {"stacks": stacks or "none", **noted, **nothing, **versions, **reported}
-
-
-def fallback(file: PlanFile | None, name: str) -> str:
-    """Returns which lock an environment was made from in place of the newest one, and why; else empty."""
-    return file.fallbacks.get(name, "") if file else ""
 
 
 def own_versions(environment: str, versions: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -78,26 +74,19 @@ def own_versions(environment: str, versions: Mapping[str, str]) -> list[tuple[st
     return [each for each in versions.items() if each[0].replace("_", "-").removesuffix("-cpu") == own]
 
 
-def engine(row: Row) -> dict[str, str]:
-    """Returns the engine that contained the row's process, its version, and the image."""
-    return {name: text for name in ("engine", "engine_version", "image_digest") if (text := row.text(name))}
-
-
 def differences(rows: Iterable[Row]) -> tuple[str, ...]:
     """Returns a sentence for each of `BUILDS` that isn't the same in all environments and engines of a set."""
     places: dict[str, dict[str, set[str]]] = {}
     for row in rows:
-        facts = row.mapping("environment_facts")
+        facts, place = row.mapping("environment_facts"), f"{row.text('environment')}, {row.text('engine')}"
         for name in (name for name in BUILDS if facts.get(name) is not None):
-            place = f"{row.text('environment')}, {row.text('engine')}"
             places.setdefault(name, {}).setdefault(as_text(facts[name]), set()).add(place)
-    return tuple(
-        f"{BUILDS[name]} differs between environments: {values_listed(values)}. This, too, can make their times differ."
+    listed = {
+        name: " and ".join(f"{value} ({'; '.join(sorted(of))})" for value, of in sorted(values.items()))
         for name, values in places.items()
         if len(values) > 1
+    }
+    return tuple(
+        f"{BUILDS[name]} differs between environments: {values}. This, too, can make their times differ."
+        for name, values in listed.items()
     )
-
-
-def values_listed(values: Mapping[str, Iterable[str]]) -> str:
-    """Returns `glibc 2.36 (jax, local; torch, local) and glibc 2.39 (numpy, docker)`."""
-    return " and ".join(f"{value} ({'; '.join(sorted(places))})" for value, places in sorted(values.items()))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 
 from suite import units
 from suite.answers.answer import Answer, answer
 from suite.answers.figures.axes import LinearAxis
-from suite.answers.figures.curves import CurveChart, curves, from_top, marks
-from suite.answers.sentences import first_of
+from suite.answers.figures.figure import POINTS, Figure
+from suite.answers.sentences import first_question
 from suite.plan.search.bracket import none_larger
 from suite.plan.search.capacity import Capacity, MemoryQuestion, memory_of
 from suite.results.frame import Frame
@@ -39,26 +37,14 @@ def frontier(frame: Frame) -> Answer | None:
         return None
     said = {question.name: sentence for question in questions if (sentence := largest(question))}
     return Answer(
-        first_of([f"{name}: {sentence}" for name, sentence in said.items()], "question")
-        or "No size that was tried fits.",
-        pl.DataFrame([line(question, stack) for question in questions for stack in question.stacks], schema=TYPES),
-        figures=[drawn for question in questions if (drawn := peak_chart(question))],
+        first_question(said) or "No size that was tried fits.",
+        pl.DataFrame(
+            [line(question, stack) for question in questions for stack in question.stacks], infer_schema_length=None
+        ),
+        figures=[*map(peak_chart, questions)],
         also=[f"{question.name}: {ends}" for question in questions if (ends := search_ended(question))],
         by_question=said,
     )
-
-
-TYPES: dict[str, Any] = {
-    **dict.fromkeys(("question", "stack", "vary"), pl.String),
-    **dict.fromkeys(("largest_size", "failed_size"), pl.Int64),
-    **dict.fromkeys(("failed_in", "why_none"), pl.String),
-    "peak_bytes": pl.Float64,
-    **dict.fromkeys(("predicted_size", "processes"), pl.Int64),
-    **dict.fromkeys(("fixed_bytes", "item_bytes", "curve_error", "limit_bytes"), pl.Float64),
-    **dict.fromkeys(("curve_since", "curve_points"), pl.Int64),
-    "coefficients": pl.List(pl.Float64),
-    "is_certain": pl.Boolean,
-}
 
 
 def line(question: MemoryQuestion, stack: Capacity) -> dict[str, object]:
@@ -132,32 +118,39 @@ def search_ended(question: MemoryQuestion) -> str:
     return f"The search ends when the next {question.axis} doesn't fit{within}."
 
 
-def peak_chart(question: MemoryQuestion) -> CurveChart | None:
-    """Returns the chart of all stacks' peaks over the sizes, from zero up, with their curves and the limit; None
-    without a peak."""
+def peak_chart(question: MemoryQuestion) -> Figure | None:
+    """Returns all stacks' peaks over the sizes, from zero up, with their curves and the limit; None without a peak."""
     drawn = [stack for stack in question.stacks if stack.peaks]
     if not drawn:
         return None
-    across = LinearAxis.over(sorted({size for stack in drawn for size in stack.peaks}))
-    limit = question.limit
-    up = LinearAxis.over([peak for stack in drawn for peak in stack.peaks.values()] + ([limit] if limit else []))
+    peaks = pl.DataFrame(
+        [
+            (stack.stack, size, peak, f"{stack.stack}, {question.axis} {size:,}: {units.quantity(peak)}")
+            for stack in drawn
+            for size, peak in stack.peaks.items()
+        ],
+        schema=POINTS,
+        orient="row",
+    ).with_columns(shape=pl.lit("mark"), kind=pl.lit("crossing"))
+    across = LinearAxis.over(peaks["x"])
+    up = LinearAxis.over([*peaks["y"], question.limit or 0.0])
     unit = units.byte_unit([up.high])
-    points = [
-        (size, peak, f"{stack.stack}, {question.axis} {size:,}: {units.quantity(peak)}")
-        for stack in drawn
-        for size, peak in stack.peaks.items()
-    ]
-    series = {stack.stack: (curve_points(stack, across, up), curve_words(stack)) for stack in drawn}
-    dashed = "" if limit is None else "; dashed: the limit"
-    return CurveChart(
+    curves = [(stack.stack, *at, None) for stack in drawn for at in curve_points(stack, across, up)]
+    limit = pl.DataFrame({"y": [question.limit] * bool(question.limit)})
+    return Figure(
         id=f"frontier-{slug(question.name)}-peaks",
-        title=f"Peak of {question.name} over {question.axis}, in {unit.name}{dashed}",
-        across_label=f"{question.axis}; a circle is one process",
-        across=across.ticks(),
-        up=up.ticks(unit),
-        curves=curves(series, across, up),
-        marks=marks(points, across, up),
-        limit=None if limit is None else from_top(up, limit),
+        title=f"Peak of {question.name} over {question.axis}, in {unit.name}{'; dashed: the limit' * limit.height}",
+        names=[stack.stack for stack in drawn],
+        marks=[
+            limit.with_columns(shape=pl.lit("rule"), kind=pl.lit("one")),
+            pl.DataFrame(curves, schema=POINTS, orient="row").with_columns(shape=pl.lit("joined")),
+            peaks,
+        ],
+        across=across,
+        ticks=across.ticks(),
+        label=f"{question.axis}; a circle is one process",
+        up=up,
+        up_ticks=up.ticks(unit),
     )
 
 
@@ -169,10 +162,3 @@ def curve_points(stack: Capacity, across: LinearAxis, up: LinearAxis) -> list[tu
     step = (across.high - curve.since) / CURVE_STEPS
     sizes = [curve.since + step * number for number in range(CURVE_STEPS + 1)]
     return [(size, curve.at(size)) for size in sizes if curve.at(size) <= up.high] or [*peaks]
-
-
-def curve_words(stack: Capacity) -> str:
-    """Returns `jax_jit: 1.20 GiB at batch 1 to 7.90 GiB at batch 64`."""
-    ends = [*stack.peaks.items()]
-    words = [f"{units.quantity(peak)} at {stack.axis} {size:,}" for size, peak in (ends[0], ends[-1])]
-    return f"{stack.stack}: {' to '.join(dict.fromkeys(words))}"

@@ -47,7 +47,6 @@ def holders(frame: Frame) -> Answer | None:
 
 
 def held_by(question: str, stack: str, held: dict[str, object]) -> dict[str, object]:
-    """Returns one stack's line."""
     categories: dict[str, float] = dict(held.get("categories") or {})  # type: ignore[call-overload]
     total = sum(categories.values())
     return {

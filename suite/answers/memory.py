@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 
 from suite.answers.answer import Answer, answer, in_csv
-from suite.answers.figures.bars import KINDS, MEMORY, Bars, bars
+from suite.answers.figures.bars import KINDS, bars
+from suite.answers.figures.figure import Figure
 from suite.answers.sentences import counted
 from suite.case import Outcome, Purpose
 from suite.plan.search.capacity import MemoryQuestion, memory_of
@@ -18,6 +19,7 @@ from suite.results.outcomes import outcome_words
 from suite.results.questions.grouping import grouped
 from suite.results.questions.memory_parts import floor_bytes, parts
 from suite.sets.rows import Row
+from suite.units import byte_unit
 
 
 def names(analysis: Analysis) -> Mapping[str, str]:
@@ -54,7 +56,7 @@ def memory(frame: Frame) -> Answer | None:
     return Answer(
         f"{fitting:,} of {counted(table.height, 'case')} fit.",
         table,
-        figures=[drawn for question in questions if (drawn := bars_at_common_size(question))],
+        figures=[*map(bars_at_common_size, questions)],
         on_console=all(question.tolerance is None for question in questions),
         lines=in_csv(table, Purpose.MEMORY),
     )
@@ -85,7 +87,7 @@ def lines(question: MemoryQuestion) -> Iterator[dict[str, object]]:
         }
 
 
-def bars_at_common_size(question: MemoryQuestion) -> Bars | None:
+def bars_at_common_size(question: MemoryQuestion) -> Figure | None:
     """Returns the bars of the peaks by their parts, at the size at which most stacks fit; of several such sizes, at the
     largest."""
     fitting = grouped((row for row in question.rows if row.outcome == Outcome.OK), question.size)
@@ -95,4 +97,4 @@ def bars_at_common_size(question: MemoryQuestion) -> Bars | None:
     peaks = [(row.stack_name, split) for row in fitting[size] if (split := parts(row))]
     title = f"Peak of memory by its parts, {question.name}, {size}"
     floor = floor_bytes(fitting[size][0])
-    return bars(f"memory-{slug(question.name)}-parts", title, peaks, KINDS, MEMORY, floor, question.limit)
+    return bars(f"memory-{slug(question.name)}-parts", title, peaks, KINDS, byte_unit, floor, question.limit)

@@ -73,7 +73,6 @@ def readings(
 
 
 def exceeded(all_: Iterable[Reading]) -> list[Reading]:
-    """Returns the readings over their limits."""
     return [reading for reading in all_ if reading.notice]
 
 

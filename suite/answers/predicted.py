@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from itertools import chain
+from typing import Any
 
 import polars as pl
 
@@ -15,8 +14,9 @@ from suite.predict.answer import Prediction
 from suite.predict.devices import devices
 from suite.results.analysis import Analysis
 from suite.results.frame import Frame
+from suite.results.names import question_names
 from suite.results.outcomes import outcome_words
-from suite.results.questions.grouping import by_question, grouped
+from suite.results.questions.grouping import grouped
 from suite.sets.rows import Row
 
 FITS, OUT, NEITHER = "fits", "out of memory", "no verdict"
@@ -30,59 +30,24 @@ OF_PROGRAM = (
     *("flops", "bytes_accessed", "operations", "fusions"),
 )
 
-
-@dataclass(frozen=True, slots=True)
-class Predicted:
-    """One stack's case on one device, with the prediction of its compiler; None if it made none. `chip` is the device
-    in words."""
-
-    row: Row
-    question: str
-    chip: str
-    prediction: Prediction | None
-
-    @property
-    def verdict(self) -> str:
-        """Returns `fits`, `out of memory` or `no verdict`."""
-        if self.row.outcome == Outcome.OK:
-            return FITS
-        return OUT if self.row.outcome in OUT_OF_MEMORY[1:] else NEITHER
-
-    @property
-    def needed_bytes(self) -> float | None:
-        """Returns the bytes of the device's memory that a step needs, by the prediction, or by the compiler's message
-        if it refused the program; None if neither has them."""
-        if self.prediction is not None:
-            return float(self.prediction.needed_bytes)
-        match = REQUIRED.search(self.row.text("message")) if self.verdict == OUT else None
-        if match is None:
-            return None
-        number, unit = (match[1], match[2]) if match[1] else (match[3], match[4])
-        return float(number) * BINARY[unit]
-
-    @property
-    def ended(self) -> str:
-        return outcome_words(self.row.outcome, self.row.text("phase"))
+Case = tuple[Row, dict[str, Any]]  # one stack's case on one device, with its line in the table
 
 
-def predicted_cases(rows: Iterable[Row]) -> list[Predicted]:
+def predicted_cases(rows: Iterable[Row]) -> list[Case]:
     """Returns every predicted case by target and device, question and stack. `rows` has one row for each planned
     process."""
-    listed = [row for row in rows if row["purpose"] == Purpose.PREDICT]
-    by_device = grouped(listed, lambda row: (row.text("target"), row.text("device")))
-    return [*chain.from_iterable(of_device(by_device[device]) for device in sorted(by_device))]
+    asked = [row for row in rows if row["purpose"] == Purpose.PREDICT]
+    by_device = grouped(asked, lambda row: (row.text("target"), row.text("device")))
+    return [case for device in sorted(by_device) for case in of_device(by_device[device])]
 
 
-def of_device(rows: list[Row]) -> Iterable[Predicted]:
-    predictions = {row["case_id"]: told for row in rows if (told := row.decoded("prediction", Prediction))}
-    name = rows[0].text("device")
-    chip = next((title(name, each.device) for each in predictions.values()), name)
-
-    def of_question(_: str, question: str, asked: list[Row]) -> list[Predicted]:
-        by_stack = {row.stack_name: row for row in asked}
-        return [Predicted(row, question, chip, predictions.get(row["case_id"])) for _, row in sorted(by_stack.items())]
-
-    return chain.from_iterable(by_question(rows, Purpose.PREDICT, of_question))
+def of_device(rows: list[Row]) -> list[Case]:
+    found = {row["case_id"]: row.decoded("prediction", Prediction) for row in rows}
+    names_ = question_names([*{row["comparison_id"]: row for row in rows}.values()])
+    device = rows[0].text("device")
+    chip = next((title(device, told.device) for told in found.values() if told), device)
+    rows.sort(key=lambda row: (names_[row["comparison_id"]], row.stack_name))
+    return [(row, line(row, names_[row["comparison_id"]], chip, found[row["case_id"]])) for row in rows]
 
 
 def title(name: str, chip: str) -> str:
@@ -94,8 +59,7 @@ def title(name: str, chip: str) -> str:
 
 
 def names(analysis: Analysis) -> Mapping[str, str]:
-    cases = predicted_cases(analysis.counted)
-    return {each.row["comparison_id"]: f"{each.question} on {each.row['device']}" for each in cases}
+    return {row["comparison_id"]: line["question"] for row, line in predicted_cases(analysis.counted)}
 
 
 @answer(
@@ -117,20 +81,20 @@ def predicted(frame: Frame) -> Answer | None:
     the accelerator's own compiler compiled it. Sizes are those that the compiler chose, in the device's memory layouts.
     The least time is how long the step's arithmetic and unavoidable memory traffic take at the peaks that the device's
     maker publishes. Nothing was timed, and no ratio uses these rows."""
-    cases = predicted_cases(frame.analysis.counted)
-    if not cases:
+    lines = [line for _, line in predicted_cases(frame.analysis.counted)]
+    if not lines:
         return None
+    table = pl.DataFrame(lines, infer_schema_length=None)
     said = {
-        name: sentence([case.verdict for case in of_device])
-        for name, of_device in grouped(cases, lambda case: case.row.text("device")).items()
+        str(device): sentence(of["prediction"].to_list())
+        for (device,), of in table.group_by("device", maintain_order=True)
     }
-    table = pl.DataFrame(list(map(line, cases)), infer_schema_length=None)
-    by = dict.fromkeys((case.chip, case.prediction.verdict_by) for case in cases if case.prediction)
+    judges = table.drop_nulls("verdict_by").select("chip", "verdict_by").unique(maintain_order=True)
     csv = table.select("question", "stack", "outcome", "reason", "flags", predicted_bytes="needed_bytes")
     return Answer(
         " ".join(f"{name}: {told}" for name, told in said.items()),
         table,
-        also=[f"{chip}: the verdict comes from {verdict_by}." for chip, verdict_by in by],
+        also=[f"{chip}: the verdict comes from {judge}." for chip, judge in judges.iter_rows()],
         by_question=said,
         lines=in_csv(csv, Purpose.PREDICT),
     )
@@ -142,33 +106,45 @@ def sentence(verdicts: list[str]) -> str:
     return f"Predicted, not measured: {fitting} of {len(verdicts)} cases fit, {refused} don't{others}."
 
 
-def line(case: Predicted) -> dict[str, object]:
-    row, found = case.row, case.prediction
+def line(row: Row, question: str, chip: str, found: Prediction | None) -> dict[str, Any]:
+    verdict = FITS if row.outcome == Outcome.OK else OUT if row.outcome in OUT_OF_MEMORY[1:] else NEITHER
+    program = found and found.compiled
     return {
-        "chip": case.chip,
+        "chip": chip,
         "device": row.text("device"),
         "target": row.text("target"),
-        "question": f"{case.question} on {row['device']}",
-        "asked": case.question,
+        "question": f"{question} on {row['device']}",
+        "asked": question,
         "workload": row.text("workload"),
         "stack": row.stack_name,
-        "prediction": case.verdict,
-        "ended": case.ended if case.verdict == NEITHER else "",
+        "prediction": verdict,
+        "ended": outcome_words(row.outcome, row.text("phase")) if verdict == NEITHER else "",
         "outcome": row.outcome,
-        "needed_bytes": case.needed_bytes,
+        "needed_bytes": float(found.needed_bytes)
+        if found
+        else required(row.text("message"))
+        if verdict == OUT
+        else None,
         "of_device": found.needed_bytes / found.device_bytes if found else None,
         **{name: getattr(found, name, None) for name in OF_PREDICTION},
-        **{name: getattr(found and found.compiled, name, None) for name in OF_PROGRAM},
-        "planned_peak_bytes": found and found.compiled.peak_bytes,
+        **{name: getattr(program, name, None) for name in OF_PROGRAM},
+        "planned_peak_bytes": program and program.peak_bytes,
         "collectives": [
             {"operation": kind, "number": number, "bytes": float(size)}
-            for kind, (number, size) in (found.compiled.collectives.items() if found else ())
+            for kind, (number, size) in (program.collectives.items() if program else ())
         ],
         "custom_calls": [
-            {"operation": kind, "number": number}
-            for kind, number in (found.compiled.custom_calls.items() if found else ())
+            {"operation": kind, "number": number} for kind, number in (program.custom_calls.items() if program else ())
         ],
         "compile_seconds": row.number("compile_seconds"),
         "reason": row.text("reason"),
         "flags": "; ".join(row.flags),
     }
+
+
+def required(message: str) -> float | None:
+    """Returns the bytes that a compiler's refusal says the program needs; None if it doesn't."""
+    if (match := REQUIRED.search(message)) is None:
+        return None
+    number, unit = (match[1], match[2]) if match[1] else (match[3], match[4])
+    return float(number) * BINARY[unit]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
 import polars as pl
 
 from suite import units
 from suite.answers.answer import Answer, answer
-from suite.answers.figures.bars import TIME, bars
-from suite.answers.sentences import first_of
+from suite.answers.figures.bars import bars
+from suite.answers.figures.figure import Figure
+from suite.answers.sentences import first_question
 from suite.case import Outcome, Purpose
 from suite.ir.timeline import Category, Profile
 from suite.results.frame import Frame
@@ -34,23 +38,15 @@ def profiles(frame: Frame) -> Answer | None:
     profiled = frame.processes.filter(pl.col("purpose") == Purpose.PROFILE)
     if profiled.is_empty():
         return None
-    known = [
-        (line["question"], line["stack"], msgspec.json.decode(line["profile"], type=Profile))
-        for line in profiled.iter_rows(named=True)
-        if line["profile"]
-    ]
-    known.sort(key=lambda each: (each[0], each[2].plain_seconds))
-    said = {
-        question: sentence
-        for question in profiled["question"].unique().sort()
-        if (sentence := of_question([(stack, profile) for of, stack, profile in known if of == question]))
-    }
+    lines = [line(each, frame.kernels) for each in profiled.iter_rows(named=True) if each["profile"]]
+    lines.sort(key=lambda of: (of["question"], of["step_seconds"]))
+    asked = {name: [of for of in lines if of["question"] == name] for name in profiled["question"].unique().sort()}
+    said = {question: sentence for question, of in asked.items() if (sentence := of_question(of))}
     without = profiled.filter(pl.col("outcome") != Outcome.OK).sort("question", "stack")
-    first = first_of([f"{question}: {sentence}" for question, sentence in said.items()], "question")
     return Answer(
-        first or "No stack's profile is known.",
-        pl.DataFrame([line(*each, frame.kernels.get(each[:2], "")) for each in known], infer_schema_length=None),
-        figures=[bars_of(question, known) for question in said],
+        first_question(said) or "No stack's profile is known.",
+        pl.DataFrame(lines, infer_schema_length=None),
+        figures=[bars_of(question, asked[question]) for question in said],
         also=[
             f"{each['stack']} on {each['question']}: {each['reason'] or each['outcome']}"
             for each in without.iter_rows(named=True)
@@ -59,13 +55,9 @@ def profiles(frame: Frame) -> Answer | None:
     )
 
 
-def of_question(stacks: list[tuple[str, Profile]]) -> str:
+def of_question(lines: list[dict[str, Any]]) -> str:
     """Returns a sentence on the category that takes the largest part of each stack's step; empty without a profile."""
-    largest = [
-        (seconds / profile.seconds, category, stack)
-        for stack, profile in stacks
-        for category, seconds in [max(profile.categories.items(), key=lambda item: item[1])]
-    ]
+    largest = [(of["categories"][0]["share"], of["categories"][0]["category"], of["stack"]) for of in lines]
     lead = "Most" if all(share > 0.5 for share, _, _ in largest) else "The largest part"
     if len(largest) > 1 and len({category for _, category, _ in largest}) == 1:
         (least, category, low), (greatest, _, high) = min(largest), max(largest)
@@ -75,19 +67,19 @@ def of_question(stacks: list[tuple[str, Profile]]) -> str:
     return f"{lead} of a step: {parts}." if parts else ""
 
 
-def line(question: str, stack: str, profile: Profile, kernels: str) -> dict[str, object]:
-    """Returns one stack's line."""
+def line(process: Mapping[str, Any], kernels: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+    profile = msgspec.json.decode(process["profile"], type=Profile)
     order = sorted(profile.categories.items(), key=lambda item: -item[1])
     is_known = profile.attributed >= ENOUGH
     return {
-        "question": question,
-        "stack": stack,
+        "question": process["question"],
+        "stack": process["stack"],
         "step_seconds": profile.plain_seconds,
         "profiled_seconds": profile.seconds,
         "cost": profile.seconds / profile.plain_seconds - 1,
         "categories": [{"category": name, "share": seconds / profile.seconds} for name, seconds in order],
         "unknown_seconds": None if is_known else profile.categories.get(Category.UNATTRIBUTED, 0.0),
-        "kernels": kernels,
+        "kernels": kernels.get((process["question"], process["stack"]), ""),
         "longest": [
             {"operation": name, "category": category, "seconds": seconds} for category, name, seconds in profile.largest
         ],
@@ -95,13 +87,11 @@ def line(question: str, stack: str, profile: Profile, kernels: str) -> dict[str,
     }
 
 
-def bars_of(question: str, known: list[tuple[str, str, Profile]]) -> object:
-    """Returns the bars of one question: a step of each stack by category."""
-    split = [
-        (stack, tuple((key, profile.categories[name]) for key, name in KINDS.items() if name in profile.categories))
-        for of, stack, profile in known
-        if of == question
-    ]
-    return bars(
-        f"profiles-{slug(question)}-bars", f"Time of a profiled step of {question}, by category", split, KINDS, TIME
-    )
+def bars_of(question: str, lines: list[dict[str, Any]]) -> Figure | None:
+    """Returns the bars of one question: a step of each stack by category, in the order of the categories."""
+    split = []
+    for of in lines:
+        taken = {each["category"]: each["share"] * of["profiled_seconds"] for each in of["categories"]}
+        split.append((of["stack"], tuple((key, taken[name]) for key, name in KINDS.items() if name in taken)))
+    title = f"Time of a profiled step of {question}, by category"
+    return bars(f"profiles-{slug(question)}-bars", title, split, KINDS, units.time_unit)

@@ -10,17 +10,20 @@ import polars as pl
 
 from suite import units
 from suite.answers.answer import Answer, answer
-from suite.answers.sentences import first_of
+from suite.answers.sentences import first_question
 from suite.case import Purpose
-from suite.ir.findings import WORK, StackPrograms, by_kind, forms, ranks_words
-from suite.ir.summary import Compiled, Contents, Program
+from suite.ir.findings import WORK, StackPrograms, by_kind, forms, ranks_words, total
+from suite.ir.summary import Compiled
 from suite.results.frame import Frame
 
 STEP, REGIONS, OPERATIONS = "the step's program", "how regions were lowered", "operations"
 GENERATED, WITHOUT = "kernels that generated code calls", "stacks without some program"
 OPERATIONS_MAX = 30  # kinds of operation, which begin with the most frequent one of any program
 
+COMPILATIONS = "compilations in three steps, by the framework's count"
+
 Line = dict[str, Any]
+Told = tuple[str, float | None, float | None]  # in words, the count, the bytes
 
 
 @answer(
@@ -50,10 +53,8 @@ def programs(frame: Frame) -> Answer | None:
             each | {"part": f"{question.name}: {each['part']}", "question": question.name} for each in of_question
         ]
     said = {question.name: sentence for question in found if (sentence := handed(question.of_xla))}
-    first = first_of([f"{question}: {sentence}" for question, sentence in said.items()], "question")
-    return Answer(
-        first or "No program that XLA compiles was recorded.", pl.DataFrame(lines, schema=TYPES), by_question=said
-    )
+    first = first_question(said) or "No program that XLA compiles was recorded."
+    return Answer(first, pl.DataFrame(lines, schema=TYPES), by_question=said)
 
 
 TYPES = {
@@ -65,7 +66,7 @@ TYPES = {
 def handed(stacks: Sequence[StackPrograms]) -> str:
     """Returns a sentence on how many operations the stacks hand to XLA, and how many run once compiled; empty if XLA
     compiles no stack's program."""
-    operations = sorted((stack.step.contents.size, stack.stack) for stack in stacks if stack.step.contents)
+    operations = sorted((stack.contents.size, stack.stack) for stack in stacks)
     run = sorted((stack.step.compiled.kernels, stack.stack) for stack in stacks if stack.step.compiled)
     parts = [
         f"{words}: {spread(counts)}"
@@ -87,82 +88,71 @@ def line(
     return {"part": part, "quantity": quantity, "stack": stack, "told": told, "count": count, "bytes": size}
 
 
-def number(part: str, quantity: str, stack: str, count: int | None) -> Line:
-    return line(part, quantity, stack, units.UNKNOWN if count is None else f"{count:,}", count)
+def number(count: int | None) -> Told:
+    return (units.UNKNOWN if count is None else f"{count:,}"), count, None
 
 
-def sized(quantity: str, stack: str, count: int, size: int) -> Line:
+def sized(count: int, size: int) -> Told:
     """Returns a count with its bytes: `444, 1.39 GiB`."""
-    return line(STEP, quantity, stack, f"{count:,}, {units.quantity(size)}" if count else "none", count, size)
+    return (f"{count:,}, {units.quantity(size)}" if count else "none"), count, size
 
 
 def counts(stacks: Sequence[StackPrograms]) -> Iterator[Line]:
     """Yields the tables of stacks whose programs XLA compiles."""
-    if not stacks:
-        return
     runs = [name for name in WORK if any(each.step.compiled and each.step.compiled.runs.get(name) for each in stacks)]
+    is_compiled = any(each.step.compiled for each in stacks)
     for stack in stacks:
-        yield from of_step(stack, contents_of(stack))
-        if any(each.step.compiled for each in stacks):
-            yield from of_compiled(stack.stack, stack.step.compiled, runs)
+        counted = of_step(stack) | (of_compiled(stack.step.compiled, runs) if is_compiled else {})
+        yield from (line(STEP, quantity, stack.stack, *told) for quantity, told in counted.items())
     yield from regions(stacks)
     most = Counter[str]()
     for stack in stacks:
-        most |= Counter(contents_of(stack).operations)
+        most |= Counter(stack.contents.operations)
     for name, _ in most.most_common(OPERATIONS_MAX):
         for stack in stacks:
-            yield number(OPERATIONS, name, stack.stack, contents_of(stack).operations.get(name, 0))
+            yield line(OPERATIONS, name, stack.stack, *number(stack.contents.operations.get(name, 0)))
 
 
-def contents_of(stack: StackPrograms) -> Contents:
-    """Returns the contents of the step's program, which must be one that XLA compiles."""
-    assert stack.step.contents is not None
-    return stack.step.contents
+def of_step(stack: StackPrograms) -> dict[str, Told]:
+    """Returns the counts of the step's program before it is compiled."""
+    handed_over, cost = stack.contents, stack.contents.cost
+    steps = dict.fromkeys(step for program in stack.large for step in program.steps)
+    programs_ = f"{len(stack.large)}, compiled in the {' and '.join(steps)} step"
+    return {
+        "programs of a whole step": (programs_, len(stack.large), None),
+        COMPILATIONS: compilations(stack),
+        "operations": number(handed_over.size),
+        "arguments": sized(handed_over.arguments, handed_over.argument_bytes),
+        "results that reuse an argument's memory": sized(handed_over.aliased, handed_over.aliased_bytes),
+        "results with newly allocated memory": sized(handed_over.kept, handed_over.kept_bytes),
+        "products, by the dimensions of their first operand": (ranks_words(handed_over.ranks), None, None),
+        "GFLOP by XLA's cost analysis": (units.digits(cost.flops / 1e9), cost.flops, None),
+        "bytes by XLA's cost analysis, nothing fused": (units.quantity(cost.bytes), None, cost.bytes),
+    }
 
 
-def of_step(programs_: StackPrograms, handed_over: Contents) -> Iterator[Line]:
-    """Yields the counts of the step's program before it is compiled."""
-    stack, cost = programs_.stack, handed_over.cost
-    yield line(STEP, "programs of a whole step", stack, steps_words(programs_.large), len(programs_.large))
-    yield compilations(STEP, programs_)
-    yield number(STEP, "operations", stack, handed_over.size)
-    yield sized("arguments", stack, handed_over.arguments, handed_over.argument_bytes)
-    yield sized("results that reuse an argument's memory", stack, handed_over.aliased, handed_over.aliased_bytes)
-    yield sized("results with newly allocated memory", stack, handed_over.kept, handed_over.kept_bytes)
-    yield line(STEP, "products, by the dimensions of their first operand", stack, ranks_words(handed_over.ranks))
-    yield line(STEP, "GFLOP by XLA's cost analysis", stack, units.digits(cost.flops / 1e9), cost.flops)
-    bytes_by_xla = "bytes by XLA's cost analysis, nothing fused"
-    yield line(STEP, bytes_by_xla, stack, units.quantity(cost.bytes), size=cost.bytes)
-
-
-def steps_words(of_step_: Sequence[Program]) -> str:
-    """Returns `2, compiled in the first and second step`."""
-    steps = dict.fromkeys(step for program in of_step_ for step in program.steps)
-    return f"{len(of_step_)}, compiled in the {' and '.join(steps)} step"
-
-
-def compilations(part: str, stack: StackPrograms) -> Line:
+def compilations(stack: StackPrograms) -> Told:
     """Returns how often each of three steps compiled: `1, 1, 0`."""
     told = ", ".join(units.UNKNOWN if count is None else str(count) for count in stack.compiles)
-    quantity = "compilations in three steps, by the framework's count"
-    return line(part, quantity, stack.stack, told or units.UNKNOWN)
+    return told or units.UNKNOWN, None, None
 
 
-def of_compiled(stack: str, compiled: Compiled | None, runs: Sequence[str]) -> Iterator[Line]:
-    yield number(STEP, "compiled: operations", stack, compiled.kernels if compiled else None)
-    for name in runs:
-        yield number(STEP, f"compiled: of these, {name}", stack, compiled.runs.get(name, 0) if compiled else None)
+def of_compiled(compiled: Compiled | None, runs: Sequence[str]) -> dict[str, Told]:
     size = compiled.cost.bytes if compiled else None
-    yield line(STEP, "compiled: bytes", stack, units.quantity(size), size=size)
+    return {
+        "compiled: operations": number(compiled.kernels if compiled else None),
+        **{f"compiled: of these, {name}": number(compiled.runs.get(name, 0) if compiled else None) for name in runs},
+        "compiled: bytes": (units.quantity(size), None, size),
+    }
 
 
 def regions(stacks: Sequence[StackPrograms]) -> Iterator[Line]:
     """Yields how each kind of region was lowered; `not recognised` where only another stack's program has the kind."""
-    recognised = {stack.stack: by_kind(contents_of(stack)) for stack in stacks}
+    recognised = {stack.stack: by_kind(stack.contents) for stack in stacks}
     for kind in sorted({kind for of_stack in recognised.values() for kind in of_stack}):
         for stack, of_stack in recognised.items():
             told = forms(of_stack[kind]) if kind in of_stack else "not recognised"
-            yield line(REGIONS, kind, stack, told, sum(count for count, _ in of_stack.get(kind, ())))
+            yield line(REGIONS, kind, stack, told, total(of_stack.get(kind, ())))
 
 
 def generated(stacks: Sequence[StackPrograms]) -> Iterator[Line]:
@@ -170,8 +160,10 @@ def generated(stacks: Sequence[StackPrograms]) -> Iterator[Line]:
     called = [(stack, [program.kernels or {} for program in stack.programs]) for stack in stacks if stack.step.kernels]
     names = sorted({name for _, graphs in called for graph in graphs for name in graph})
     for stack, graphs in called:
-        yield number(GENERATED, "graphs", stack.stack, len(graphs))
-        yield number(GENERATED, "graph breaks", stack.stack, stack.graph_breaks)
-        yield compilations(GENERATED, stack)
-        for name in names:
-            yield number(GENERATED, name, stack.stack, sum(graph.get(name, 0) for graph in graphs))
+        counted = {
+            "graphs": number(len(graphs)),
+            "graph breaks": number(stack.graph_breaks),
+            COMPILATIONS: compilations(stack),
+            **{name: number(sum(graph.get(name, 0) for graph in graphs)) for name in names},
+        }
+        yield from (line(GENERATED, quantity, stack.stack, *told) for quantity, told in counted.items())

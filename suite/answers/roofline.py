@@ -6,12 +6,16 @@ import polars as pl
 
 from suite import units
 from suite.answers.answer import Answer, answer
-from suite.answers.figures.roofline import chart
+from suite.answers.columns import flop
+from suite.answers.figures.axes import LogAxis
+from suite.answers.figures.figure import Figure
 from suite.answers.sentences import counted, not_shown
 from suite.case import Purpose
+from suite.machine.roofline import Roofline
 from suite.results.frame import Frame
 
 ARITHMETIC, MEMORY = "arithmetic", "memory"
+LEVELS = ("cache", "memory")  # from the cores outwards; the bandwidth of the cache may not have been measured
 
 
 @answer(
@@ -71,3 +75,36 @@ def sentence(table: pl.DataFrame) -> str:
     )
     of = counted(table["question"].n_unique(), "question")
     return f"Nearest to the machine's limit: {near}; farthest: {far}. Memory bandwidth limits {by_memory} of {of}."
+
+
+def chart(table: pl.DataFrame, roofline: Roofline) -> Figure:
+    """Returns the figure of the cases under a roof for each precision and level of memory, both axes logarithmic."""
+    unit, peaks = flop(table["flops_per_second"].to_list()), roofline.flops_per_second
+    across = LogAxis.over(table["flops_per_byte"], least_span=100)
+    bandwidths = [level.bytes_per_second for level in roofline.levels]
+    up = LogAxis.over([*peaks.values(), min(bandwidths) * across.low, *table["flops_per_second"]])
+    corners = [
+        {"of": f"{precision}, {level}", "x": at, "y": min(peak, bandwidth * at), "peak": unit(peak)}
+        for precision, peak in peaks.items()
+        for level, bandwidth in zip(LEVELS[-len(bandwidths) :], bandwidths, strict=True)
+        for at in (across.low, min(max(peak / bandwidth, across.low), across.high), across.high)
+    ]
+    roofs = pl.DataFrame(corners).with_columns(title=pl.col("of") + ": up to " + pl.col("peak"), shape=pl.lit("joined"))
+    cases = table.select(
+        x="flops_per_byte",
+        y="flops_per_second",
+        title=pl.format("{}, {}: {}", "question", "stack", pl.Series(map(unit, table["flops_per_second"]))),
+        shape=pl.lit("mark"),
+        kind=pl.lit("crossing"),
+    )
+    return Figure(
+        id="roofline-chart",
+        title=f"{unit.name} over FLOP a byte",
+        names=roofs["of"].unique(maintain_order=True).to_list(),
+        marks=[roofs, cases],
+        across=across,
+        ticks=across.ticks(),
+        label="FLOP for each byte that a step must move, both axes on a log scale",
+        up=up,
+        up_ticks=up.ticks(unit),
+    )

@@ -8,7 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from suite.answers.answer import Answer, answer
-from suite.answers.predicted import FITS, NEITHER, Predicted, predicted_cases
+from suite.answers.predicted import FITS, NEITHER, Case, predicted_cases
 from suite.answers.sentences import listed
 from suite.case import CUSTOM, GROWING, dims_text
 from suite.plan.search.bracket import Bracket, none_larger
@@ -29,52 +29,49 @@ def searches(frame: Frame) -> Answer | None:
     lines = [*searched(predicted_cases(frame.analysis.counted), GROWING | {vary} if vary else GROWING)]
     if not lines:
         return None
+    table = pl.DataFrame(lines, infer_schema_length=None)
     told = [
         f"{line['vary']} {line['largest_size']:,} for {line['stack']} on {line['device']}"
-        for line in lines
-        if isinstance(line["largest_size"], int)
+        for line in table.drop_nulls("largest_size").iter_rows(named=True)
     ]
-    return Answer(
-        f"Largest that fits: {listed(told)}." if told else "No size that was tried fits.",
-        pl.DataFrame(lines, infer_schema_length=None),
-    )
+    return Answer(f"Largest that fits: {listed(told)}." if told else "No size that was tried fits.", table)
 
 
-def searched(cases: Iterable[Predicted], grows: Set[str]) -> Iterator[dict[str, object]]:
+def searched(cases: Iterable[Case], grows: Set[str]) -> Iterator[dict[str, object]]:
     """Yields a search for each case that was predicted at several values of one growing dim, and of no other dim."""
 
-    def series(case: Predicted) -> tuple[str, str]:
-        rest = {name: value for name, value in case.row.case.dims.items() if name not in grows}
-        return replace(case.row.case, size=CUSTOM, dims={}).case_id, dims_text(rest)
+    def series(case: Case) -> tuple[str, str]:
+        asked = case[0].case
+        rest = {name: value for name, value in asked.dims.items() if name not in grows}
+        return replace(asked, size=CUSTOM, dims={}).case_id, dims_text(rest)
 
     for sizes in grouped(cases, series).values():
-        dims = [case.row.case.dims for case in sizes]
+        dims = [row.case.dims for row, _ in sizes]
         varied = [name for name in dims[0] if name in grows and len({of.get(name) for of in dims}) > 1]
         if len(varied) == 1:
-            yield line({case.row.case.dims[varied[0]]: case for case in sizes}, varied[0])
+            yield search({row.case.dims[varied[0]]: (row, line) for row, line in sizes}, varied[0])
 
 
-def line(by_size: dict[int, Predicted], axis: str) -> dict[str, object]:
-    """Returns the search of one stack on one question."""
-    bracket = Bracket.of({size: case.verdict == FITS for size, case in by_size.items() if case.verdict != NEITHER})
-    largest, first = by_size.get(bracket.low), next(iter(by_size.values()))
-    ended = min(
-        (size for size, case in by_size.items() if case.verdict == NEITHER and size > bracket.low), default=None
-    )
+def search(by_size: dict[int, Case], axis: str) -> dict[str, object]:
+    verdicts = {size: line["prediction"] for size, (_, line) in by_size.items()}
+    bracket = Bracket.of({size: verdict == FITS for size, verdict in verdicts.items() if verdict != NEITHER})
+    ended = min((size for size in by_size if verdicts[size] == NEITHER and size > bracket.low), default=None)
+    first, told = next(iter(by_size.values()))
+    largest, of_largest = by_size.get(bracket.low, (None, {}))
     if ended is not None:
-        why = f"{ended:,}: {by_size[ended].ended}"
+        why = f"{ended:,}: {by_size[ended][1]['ended']}"
     else:
-        why = none_larger(largest.row.case, axis) if largest else "none tried"
+        why = none_larger(largest.case, axis) if largest else "none tried"
     return {
-        "chip": first.chip,
-        "device": first.row.text("device"),
-        "question": " ".join(map(first.row.text, ("workload", "pass", "precision"))),
-        "stack": first.row.stack_name,
+        "chip": told["chip"],
+        "device": told["device"],
+        "question": " ".join(map(first.text, ("workload", "pass", "precision"))),
+        "stack": told["stack"],
         "vary": axis,
         "largest_size": bracket.low or None,
         "failed_size": bracket.high,
         "why_none": why if bracket.high is None else "",
-        "needed_bytes": largest.needed_bytes if largest else None,
-        "compiler": largest.prediction.compiler if largest and largest.prediction else "",
+        "needed_bytes": of_largest.get("needed_bytes"),
+        "compiler": of_largest.get("compiler") or "",
         "compiled_sizes": len(by_size),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
@@ -35,6 +35,11 @@ def first_of(sentences: Sequence[str], thing: str) -> str:
         return ""
     more = len(known) - 1
     return known[0] if not more else f"{known[0].rstrip('.')} (and {counted(more, f'more {thing}')})."
+
+
+def first_question(said: Mapping[str, str]) -> str:
+    """Returns the first of {question: its sentence}, and the number of the others."""
+    return first_of([f"{question}: {sentence}" for question, sentence in said.items()], "question")
 
 
 def capital(text: str) -> str:

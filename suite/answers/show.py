@@ -111,7 +111,6 @@ def beside(table: pl.DataFrame, name: str) -> list[dict[str, Any]]:
 
 
 def is_empty(values: pl.Series) -> bool:
-    """Whether a column has nothing to show."""
     return all(value in (None, "") or (isinstance(value, list) and not value) for value in values.to_list())
 
 

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
 import polars as pl
 
 from suite import units
 from suite.answers.answer import Answer, answer
-from suite.answers.figures.plots import forest
+from suite.answers.figures.figure import Figure
+from suite.answers.figures.ratios import ratios
 from suite.answers.sentences import counted
 from suite.results.frame import Frame, ends
-from suite.results.speedup.geometric_means import Summary
-from suite.stats import Estimate
+
+TYPES: dict[str, Any] = {
+    "stack": pl.String,
+    **dict.fromkeys(("common_mean", "common_mean_low", "common_mean_high"), pl.Float64),
+    **dict.fromkeys(("own_mean", "own_mean_low", "own_mean_high"), pl.Float64),
+    **dict.fromkeys(("common_questions", "own_questions", "asked_questions"), pl.Int64),
+    "least": pl.Float64,
+    "least_on": pl.String,
+    "greatest": pl.Float64,
+    "greatest_on": pl.String,
+}
 
 
 @answer(
@@ -32,83 +45,81 @@ def summary(frame: Frame) -> Answer | None:
     analysis = frame.analysis
     if not analysis.comparisons:
         return None
-    names = {comparison.id: comparison.name for comparison in analysis.all_comparisons}
-    ranked = sorted([*analysis.summaries, of_baseline(frame)], key=rank) if analysis.speedups else []
-    table = pl.DataFrame([line(each, names) for each in ranked], infer_schema_length=None)
+    baseline = analysis.baseline
+    table = pl.DataFrame([*lines(frame)] if analysis.speedups else [], schema=TYPES).sort(
+        pl.col("own_mean").is_null(), -pl.col("common_mean").fill_null(0.0), "stack"
+    )
+    others = table.filter(pl.col("stack") != baseline).drop_nulls("own_mean")
     return Answer(
-        sentence(ranked, analysis.baseline),
+        sentence(others.rows(named=True), baseline),
         table,
-        figures=[means_plot(ranked, frame)],
-        also=[*filter(None, [by_own(ranked, analysis.baseline)])],
-        on_console=len(names) > 1,
+        figures=[means(others, frame)],
+        also=[*filter(None, [by_own(others.rows(named=True))])],
+        on_console=len(analysis.all_comparisons) > 1,
     )
 
 
-def rank(mean: Summary) -> tuple[bool, float, str]:
-    """Returns the sort key of a stack: the greatest mean over the common comparisons first. The mean over the stack's
-    own comparisons doesn't rank, since it rises when a stack fails where it is slow."""
-    return mean.ratio is None, -mean.common.value if mean.common else 0.0, mean.stack
-
-
-def of_baseline(frame: Frame) -> Summary:
-    """Returns the means of the baseline: 1, over the comparisons in which its times count."""
+def lines(frame: Frame) -> Iterator[dict[str, Any]]:
+    """Yields each stack's means. Those of the baseline are 1, over the comparisons in which its times count."""
     analysis = frame.analysis
+    names = {comparison.id: comparison.name for comparison in analysis.all_comparisons}
+    for mean in analysis.summaries:
+        yield {
+            "stack": mean.stack,
+            **(ends("common_mean", mean.common) if mean.common else {}),
+            **(ends("own_mean", mean.ratio) if mean.ratio else {}),
+            "common_questions": mean.n_common,
+            "own_questions": mean.n_ok,
+            "asked_questions": mean.n,
+            "least": mean.least and mean.least.ratio.value,
+            "least_on": names[mean.least.comparison_id] if mean.least else "",
+            "greatest": mean.greatest and mean.greatest.ratio.value,
+            "greatest_on": names[mean.greatest.comparison_id] if mean.greatest else "",
+        }
     cells = [cell for each in analysis.all_comparisons for cell in each.cells if cell.stack == analysis.baseline]
     shared = max((mean.n_common for mean in analysis.summaries), default=0)
-    one = Estimate(1.0)
-    counting = sum(cell.counts for cell in cells)
-    return Summary(analysis.baseline, one, counting, len(cells), None, None, one if shared else None, shared)
+    counts = {"common_questions": shared, "own_questions": sum(cell.counts for cell in cells)}
+    means_ = {"own_mean": 1.0, "common_mean": 1.0 if shared else None, "least_on": "", "greatest_on": ""}
+    yield {"stack": analysis.baseline, **means_, **counts, "asked_questions": len(cells)}
 
 
-def line(mean: Summary, names: dict[str, str]) -> dict[str, object]:
-    """Returns one stack's line."""
-    blank = Estimate(float("nan"))
-    found: dict[str, object] = {"stack": mean.stack}
-    for name, estimate in (("common_mean", mean.common), ("own_mean", mean.ratio)):
-        found |= dict.fromkeys(ends(name, blank)) if estimate is None else ends(name, estimate)
-    found |= {"common_questions": mean.n_common, "own_questions": mean.n_ok, "asked_questions": mean.n}
-    for name, speedup in (("least", mean.least), ("greatest", mean.greatest)):
-        found |= {name: speedup and speedup.ratio.value, f"{name}_on": names[speedup.comparison_id] if speedup else ""}
-    return found
-
-
-def sentence(ranked: list[Summary], baseline: str) -> str:
+def sentence(others: Sequence[Mapping[str, Any]], baseline: str) -> str:
     """Returns the stack with the greatest mean over the common comparisons."""
-    first = next((mean for mean in ranked if mean.stack != baseline and mean.ratio), None)
-    if first is None:
+    if not others:
         return f"No ratio over {baseline} can be formed."
-    if first.common is None or first.n_common == 1 < first.n:
-        many = "only one question" if first.common else "no question"
+    first = others[0]
+    mean, common = first["common_mean"], first["common_questions"]
+    if mean is None or common == 1 < first["asked_questions"]:
+        many = "no question" if mean is None else "only one question"
         return f"All stacks answered {many} together, so no mean ranks them."
-    where = f"on {counted(first.n_common, 'question')} that all stacks answered"
-    return f"{first.stack} has the greatest mean speedup over {baseline}: {units.ratio(first.common.value)}, {where}."
+    where = f"on {counted(common, 'question')} that all stacks answered"
+    return f"{first['stack']} has the greatest mean speedup over {baseline}: {units.ratio(mean)}, {where}."
 
 
-def by_own(ranked: list[Summary], baseline: str) -> str:
+def by_own(others: Sequence[Mapping[str, Any]]) -> str:
     """Returns which stack is first by the means over each stack's own comparisons, and why these don't rank; empty if
-    it is the same stack."""
-    others = [mean for mean in ranked if mean.stack != baseline and mean.ratio]
-    leader = next((mean for mean in others if mean.common), None)
-    first = max(others, key=lambda mean: mean.ratio.value if mean.ratio else 0.0, default=None)
-    if leader is None or first is None or first.stack == leader.stack:
+    it is the same stack. They would rise when a stack fails where it is slow."""
+    leader = next((line for line in others if line["common_mean"] is not None), None)
+    first = max(others, key=lambda line: line["own_mean"], default=None)
+    if leader is None or first is None or first["stack"] == leader["stack"]:
         return ""
+    best, own = (
+        units.estimate(line["own_mean"], line["own_mean_low"], line["own_mean_high"]) for line in (first, leader)
+    )
+    many, number = (counted(line["own_questions"], "comparison") for line in (first, leader))
     return (
-        f"By the means over each stack's own comparisons {first.stack} is first ({mean_text(first.ratio)}, "
-        f"{counted(first.n_ok, 'comparison')}; {leader.stack} has {mean_text(leader.ratio)}, "
-        f"{counted(leader.n_ok, 'comparison')}). They don't rank, since they may cover different comparisons."
+        f"By the means over each stack's own comparisons {first['stack']} is first ({best}, {many}; {leader['stack']} "
+        f"has {own}, {number}). They don't rank, since they may cover different comparisons."
     )
 
 
-def means_plot(ranked: list[Summary], frame: Frame) -> object:
-    """Returns the forest plot of the means over the common comparisons, or over each stack's own if none is common."""
-    baseline, is_shared = frame.analysis.baseline, any(mean.common for mean in ranked)
-    means = [(mean.stack, mean.common if is_shared else mean.ratio) for mean in ranked if mean.stack != baseline]
-    entries = [(stack, estimate, "mean") for stack, estimate in means if estimate]
-    which = "common comparisons" if is_shared else "each stack's own comparisons"
+def means(others: pl.DataFrame, frame: Frame) -> Figure | None:
+    """Returns the figure of the means over the common comparisons, or over each stack's own if none is common."""
+    which, name = "common comparisons", "common_mean"
+    if others["common_mean"].is_null().all():
+        which, name = "each stack's own comparisons", "own_mean"
+    of_figure = {f"{name}{end}": f"speedup{end}" for end in ("", "_low", "_high")}
+    shown = others.select("stack", *of_figure, verdict=pl.lit("mean")).rename(of_figure)
+    baseline = frame.analysis.baseline
     title = f"Geometric mean speedup over {baseline}, {which}"
-    return forest(f"summary-over-{baseline}", title, entries, frame.protocol.tie_ratio) if entries else None
-
-
-def mean_text(mean: Estimate | None) -> str:
-    """Returns a geometric mean with its interval; a dash without a mean."""
-    return units.estimate(mean.value, mean.low, mean.high) if mean else units.UNKNOWN
+    return ratios(f"summary-over-{baseline}", title, shown, frame.protocol.tie_ratio)

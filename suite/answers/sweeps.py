@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import groupby
 
 import polars as pl
@@ -10,9 +9,8 @@ import polars as pl
 from suite import units
 from suite.answers.answer import Answer, answer
 from suite.answers.comparisons import SHORT, compared, equal_words
-from suite.answers.figures.axes import LogAxis
-from suite.answers.figures.curves import CurveChart, curves
-from suite.answers.figures.totals import round_time
+from suite.answers.figures.figure import Figure
+from suite.answers.figures.lines import times_over
 from suite.answers.sentences import first_of
 from suite.answers.show import only
 from suite.results.frame import Frame
@@ -51,7 +49,6 @@ def name_of(sweep: Sweep) -> str:
 
 
 def at_sizes(sweep: Sweep, stacks: pl.DataFrame) -> pl.DataFrame:
-    """Returns the stacks at each size."""
     sizes = {"question": [each.name for each in sweep.comparisons], "size": sweep.sizes}
     return (
         pl.DataFrame(sizes)
@@ -72,29 +69,19 @@ def lowest_words(sweep: Sweep, table: pl.DataFrame) -> str:
     return f"{name_of(sweep)}: lowest median: {', then '.join(words)}." if words else ""
 
 
-def chart(sweep: Sweep, table: pl.DataFrame) -> CurveChart | None:
+def chart(sweep: Sweep, table: pl.DataFrame) -> Figure | None:
     """Returns the medians over the dim, a line for each stack; None without a stack that counts at two sizes."""
-    lines = dict(lines_of(table.filter("counts")))
-    if not lines:
+    points = table.filter(pl.col("counts") & (pl.col("counts").sum().over("stack") > 1))
+    if points.is_empty():
         return None
-    across = LogAxis.over(list(sweep.sizes))
-    up = LogAxis.over([seconds for known in lines.values() for _, seconds in known])
-    series = {
-        name: (known, f"{name}: " + ", ".join(f"{units.seconds(y)} at {x:,.0f}" for x, y in known))
-        for name, known in lines.items()
-    }
-    return CurveChart(
-        id=f"sweep-{slug(name_of(sweep))}-{sweep.comparisons[0].id[:8]}-chart",
-        title=f"Median of a step: {name_of(sweep)}",
-        across_label=f"{sweep.axis}, log scale; time on a log scale, too",
-        across=across.ticks(),
-        up=up.ticks(words=round_time),
-        curves=curves(series, across, up),
+    titles = [
+        f"{stack}, {sweep.axis} {size:,}: {units.seconds(median)}"
+        for stack, size, median in points.select("stack", "size", "median_seconds").iter_rows()
+    ]
+    return times_over(
+        f"sweep-{slug(name_of(sweep))}-{sweep.comparisons[0].id[:8]}-chart",
+        f"Median of a step: {name_of(sweep)}",
+        sweep.axis,
+        points.select(of="stack", x="size", y="median_seconds", title=pl.Series(titles)),
+        measured=True,
     )
-
-
-def lines_of(counting: pl.DataFrame) -> Iterator[tuple[str, list[tuple[float, float]]]]:
-    """Yields each stack that counts at two sizes or more, with (size, median) of each."""
-    for (stack,), points in counting.group_by("stack", maintain_order=True):
-        if points.height > 1:
-            yield str(stack), [*points.select("size", "median_seconds").iter_rows()]

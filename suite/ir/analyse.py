@@ -79,7 +79,7 @@ def read(captured: files.Captured, lowered: Path | None, hint: str) -> tuple[dic
     compiled, unread = None, ""
     if captured.after.exists():
         texts[files.OPTIMIZED] = captured.after.read_text(encoding="utf-8")
-        graph.aliases = parse.aliases_of(texts[files.OPTIMIZED].partition("\n")[0])
+        graph.aliases = parse.aliases_of(texts[files.OPTIMIZED])
         try:
             compiled = parse.compiled(parse.optimized(captured.after, captured.after_proto))
         except parse.Unreadable as refused:

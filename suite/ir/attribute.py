@@ -19,7 +19,7 @@ from typing import Any
 from jax.profiler import ProfileData
 
 from suite.ir import files
-from suite.ir.parse import Unreadable, aliases_in, opcode, optimized, reason
+from suite.ir.parse import Unreadable, aliases_of, opcode, optimized, reason
 from suite.ir.timeline import Category, Span, by_rules, in_flight, profile
 
 TF_MOVES = (
@@ -121,7 +121,7 @@ def operations(module: Any) -> dict[str, str]:
 def updates(module: Any, entry: Any) -> set[str]:
     """Returns the names of the operations whose results are written into an argument's memory. In a training step
     these are the optimizer's."""
-    aliases = aliases_in(module)
+    aliases = aliases_of(module.to_string())
     root = entry.instructions()[-1]
     pending = [operand for number, operand in enumerate(root.operands()) if number in aliases]
     names = set()

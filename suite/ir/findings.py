@@ -39,6 +39,12 @@ class StackPrograms:
         return self.large[-1]
 
     @property
+    def contents(self) -> Contents:
+        """The contents of the step's program, which must be one that XLA compiles."""
+        assert self.step.contents is not None
+        return self.step.contents
+
+    @property
     def unread(self) -> str:
         """Returns why compiled programs couldn't be read, as a clause; empty if all could."""
         reasons = dict.fromkeys(program.unread for program in self.programs if program.unread)
@@ -59,18 +65,6 @@ def size(program: Program) -> int:
     return program.contents.size if program.contents else sum((program.kernels or {}).values())
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedStack:
-    """One of the two stacks that are compared, with the contents of its step's program."""
-
-    programs: StackPrograms
-    contents: Contents
-
-    @property
-    def stack(self) -> str:
-        return self.programs.stack
-
-
 Findings = Iterator[Finding]
 
 
@@ -79,113 +73,110 @@ def findings(a: StackPrograms, b: StackPrograms) -> list[Finding]:
     generated code instead."""
     if a.step.contents is None or b.step.contents is None:
         raise ValueError("generated code isn't compared with programs of XLA")
-    first, second = ComparedStack(a, a.step.contents), ComparedStack(b, b.step.contents)
-    return [finding for compare in COMPARISONS for finding in compare(first, second)]
+    return [finding for compare in COMPARISONS for finding in compare(a, b)]
 
 
 def unlike(
-    a: ComparedStack, b: ComparedStack, quantity_of: Callable[[ComparedStack], float]
-) -> tuple[ComparedStack, ComparedStack] | None:
+    a: StackPrograms, b: StackPrograms, quantity_of: Callable[[StackPrograms], float]
+) -> tuple[StackPrograms, StackPrograms] | None:
     """Returns (the stack with more of a quantity, the one with less); None if they differ by less than
     LEAST_DIFFERENCE."""
     less, more = sorted((a, b), key=quantity_of)
     return (more, less) if quantity_of(more) - quantity_of(less) > LEAST_DIFFERENCE * quantity_of(more) else None
 
 
-def counted(
-    name: str, a: ComparedStack, b: ComparedStack, count_of: Callable[[ComparedStack], int]
-) -> tuple[str, str, str]:
-    return name, f"{count_of(a):,}", f"{count_of(b):,}"
+def counted(name: str, *counts: int) -> tuple[str, str, str]:
+    first, second = (f"{count:,}" for count in counts)
+    return name, first, second
 
 
-def sized(
-    name: str, a: ComparedStack, b: ComparedStack, size_of: Callable[[ComparedStack], int]
-) -> tuple[str, str, str]:
-    return name, quantity(size_of(a)), quantity(size_of(b))
+def sized(name: str, *sizes: int) -> tuple[str, str, str]:
+    first, second = map(quantity, sizes)
+    return name, first, second
 
 
 def many(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def compilations(a: ComparedStack, b: ComparedStack) -> Findings:
-    if pair := unlike(a, b, lambda side: len(side.programs.large)):
+def compilations(a: StackPrograms, b: StackPrograms) -> Findings:
+    if pair := unlike(a, b, lambda side: len(side.large)):
         more, fewer = pair
-        steps = " and ".join(step for program in more.programs.large for step in program.steps)
+        steps = " and ".join(step for program in more.large for step in program.steps)
         yield Finding(
-            f"{more.stack} compiles {len(more.programs.large)} programs of a whole step (in its {steps} step), "
-            f"{fewer.stack} {len(fewer.programs.large)}.",
-            (counted("programs", a, b, lambda side: len(side.programs.large)),),
+            f"{more.stack} compiles {len(more.large)} programs of a whole step (in its {steps} step), "
+            f"{fewer.stack} {len(fewer.large)}.",
+            (counted("programs", len(a.large), len(b.large)),),
         )
 
 
-def kept(a: ComparedStack, b: ComparedStack) -> Findings:
+def kept(a: StackPrograms, b: StackPrograms) -> Findings:
     if pair := unlike(a, b, lambda side: side.contents.kept_bytes):
-        more, fewer = pair
-        beyond = quantity(more.contents.kept_bytes - fewer.contents.kept_bytes)
+        more, fewer = (side.contents for side in pair)
         yield Finding(
-            f"{more.stack} keeps {many(more.contents.kept, 'result')} alive beside the arguments, {beyond} more "
-            f"than {fewer.stack} with its {fewer.contents.kept:,}.",
+            f"{pair[0].stack} keeps {many(more.kept, 'result')} alive beside the arguments, "
+            f"{quantity(more.kept_bytes - fewer.kept_bytes)} more than {pair[1].stack} with its {fewer.kept:,}.",
             (
-                counted("results kept", a, b, lambda side: side.contents.kept),
-                sized("their size", a, b, lambda side: side.contents.kept_bytes),
+                counted("results kept", a.contents.kept, b.contents.kept),
+                sized("their size", a.contents.kept_bytes, b.contents.kept_bytes),
             ),
         )
 
 
-def in_place(a: ComparedStack, b: ComparedStack) -> Findings:
+def in_place(a: StackPrograms, b: StackPrograms) -> Findings:
     if pair := unlike(a, b, lambda side: side.contents.aliased_bytes):
-        more, fewer = pair
+        more, fewer = (side.contents for side in pair)
         yield Finding(
-            f"{more.stack} lets {many(more.contents.aliased, 'result')} take the place of arguments "
-            f"({quantity(more.contents.aliased_bytes)}), {fewer.stack} {fewer.contents.aliased:,} "
-            f"({quantity(fewer.contents.aliased_bytes)}).",
+            f"{pair[0].stack} lets {many(more.aliased, 'result')} take the place of arguments "
+            f"({quantity(more.aliased_bytes)}), {pair[1].stack} {fewer.aliased:,} ({quantity(fewer.aliased_bytes)}).",
             (
-                counted("results in place", a, b, lambda side: side.contents.aliased),
-                sized("their size", a, b, lambda side: side.contents.aliased_bytes),
+                counted("results in place", a.contents.aliased, b.contents.aliased),
+                sized("their size", a.contents.aliased_bytes, b.contents.aliased_bytes),
             ),
         )
 
 
-def arguments(a: ComparedStack, b: ComparedStack) -> Findings:
-    if a.contents.arguments != b.contents.arguments:
+def arguments(a: StackPrograms, b: StackPrograms) -> Findings:
+    first, second = a.contents, b.contents
+    if first.arguments != second.arguments:
         yield Finding(
-            f"{a.stack}'s program takes {many(a.contents.arguments, 'argument')} of "
-            f"{quantity(a.contents.argument_bytes)}, {b.stack}'s {b.contents.arguments:,} of "
-            f"{quantity(b.contents.argument_bytes)}.",
+            f"{a.stack}'s program takes {many(first.arguments, 'argument')} of {quantity(first.argument_bytes)}, "
+            f"{b.stack}'s {second.arguments:,} of {quantity(second.argument_bytes)}.",
             (
-                counted("arguments", a, b, lambda side: side.contents.arguments),
-                sized("their size", a, b, lambda side: side.contents.argument_bytes),
+                counted("arguments", first.arguments, second.arguments),
+                sized("their size", first.argument_bytes, second.argument_bytes),
             ),
         )
 
 
-def regions(a: ComparedStack, b: ComparedStack) -> Findings:
+def regions(a: StackPrograms, b: StackPrograms) -> Findings:
     """Compares for each kind of region the forms that the two programs have. A kind that only one program has is a
     difference too."""
     kinds_a, kinds_b = by_kind(a.contents), by_kind(b.contents)
     for kind in sorted(kinds_a.keys() | kinds_b.keys()):
-        if kinds_a.get(kind) != kinds_b.get(kind):
-            words = "; ".join(f"{side.stack} {forms(kinds.get(kind))}" for side, kinds in ((a, kinds_a), (b, kinds_b)))
+        of_a, of_b = kinds_a.get(kind, []), kinds_b.get(kind, [])
+        if of_a != of_b:
             yield Finding(
-                f"{kind[0].upper() + kind[1:]}: {words}.", ((kind, total(kinds_a.get(kind)), total(kinds_b.get(kind))),)
+                f"{kind[0].upper() + kind[1:]}: {a.stack} {forms(of_a)}; {b.stack} {forms(of_b)}.",
+                (counted(kind, total(of_a), total(of_b)),),
             )
 
 
-def ranks(a: ComparedStack, b: ComparedStack) -> Findings:
+def ranks(a: StackPrograms, b: StackPrograms) -> Findings:
     """Compares how many dimensions the first operands of products have. This shows whether batch and sequence were
     joined into one dimension."""
     ranks_a, ranks_b = a.contents.ranks, b.contents.ranks
     if ranks_a != ranks_b:
-        counts = (
-            (f"with {rank} dimensions", str(ranks_a.get(rank, 0)), str(ranks_b.get(rank, 0)))
-            for rank in sorted(ranks_a.keys() | ranks_b.keys())
+        yield Finding(
+            f"Products: {a.stack} has {ranks_words(ranks_a)}; {b.stack} has {ranks_words(ranks_b)}.",
+            tuple(
+                (f"with {rank} dimensions", str(ranks_a.get(rank, 0)), str(ranks_b.get(rank, 0)))
+                for rank in sorted(ranks_a.keys() | ranks_b.keys())
+            ),
         )
-        words = f"{a.stack} has {ranks_words(ranks_a)}; {b.stack} has {ranks_words(ranks_b)}"
-        yield Finding(f"Products: {words}.", tuple(counts))
 
 
-def operations(a: ComparedStack, b: ComparedStack) -> Findings:
+def operations(a: StackPrograms, b: StackPrograms) -> Findings:
     """Compares the numbers of operations, and lists the operations in which the programs differ most."""
     if pair := unlike(a, b, lambda side: side.contents.size):
         more, fewer = (side.contents for side in pair)
@@ -194,20 +185,18 @@ def operations(a: ComparedStack, b: ComparedStack) -> Findings:
         unequal = [(name, count) for name, count in beyond.items() if count]
         most = sorted(unequal, key=lambda name_and_count: -abs(name_and_count[1]))[:OPERATIONS_SHOWN]
         differences = ", ".join(f"{name} {count:+,}" for name, count in most)
+        first, second = a.contents, b.contents
         yield Finding(
             f"{pair[0].stack} hands over {more.size:,} operations, {digits(more.size / fewer.size)} × "
             f"{pair[1].stack}'s {fewer.size:,}: {differences}.",
             (
-                counted("operations", a, b, lambda side: side.contents.size),
-                *(
-                    (name, f"{a.contents.operations.get(name, 0):,}", f"{b.contents.operations.get(name, 0):,}")
-                    for name, _ in most
-                ),
+                counted("operations", first.size, second.size),
+                *(counted(name, first.operations.get(name, 0), second.operations.get(name, 0)) for name, _ in most),
             ),
         )
 
 
-def work(a: ComparedStack, b: ComparedStack) -> Findings:
+def work(a: StackPrograms, b: StackPrograms) -> Findings:
     if pair := unlike(a, b, lambda side: side.contents.cost.flops):
         most, least = (side.contents.cost.flops / 1e9 for side in pair)
         times = f", {digits(most / least)} × {pair[1].stack}'s" if least else f"; {pair[1].stack}'s computes none"
@@ -217,32 +206,21 @@ def work(a: ComparedStack, b: ComparedStack) -> Findings:
         )
 
 
-def compiled(a: ComparedStack, b: ComparedStack) -> Findings:
-    """Compares the optimized programs that XLA's compiler made of both."""
-    one, other = a.programs.step.compiled, b.programs.step.compiled
+def compiled(a: StackPrograms, b: StackPrograms) -> Findings:
+    one, other = a.step.compiled, b.step.compiled
     if one and other and abs(one.kernels - other.kernels) > LEAST_DIFFERENCE * max(one.kernels, other.kernels):
         fewer, more = sorted(((one.kernels, a.stack), (other.kernels, b.stack)))
         shown = (name for name in WORK if one.runs.get(name) or other.runs.get(name))
         yield Finding(
             f"Compiled, a step of {more[1]}'s runs {more[0]:,} operations, {fewer[1]}'s {fewer[0]:,}.",
             (
-                ("operations run", f"{one.kernels:,}", f"{other.kernels:,}"),
-                *((name, f"{one.runs.get(name, 0):,}", f"{other.runs.get(name, 0):,}") for name in shown),
+                counted("operations run", one.kernels, other.kernels),
+                *(counted(name, one.runs.get(name, 0), other.runs.get(name, 0)) for name in shown),
             ),
         )
 
 
-COMPARISONS: tuple[Callable[[ComparedStack, ComparedStack], Findings], ...] = (
-    compilations,
-    kept,
-    in_place,
-    arguments,
-    regions,
-    ranks,
-    operations,
-    work,
-    compiled,
-)
+COMPARISONS = (compilations, kept, in_place, arguments, regions, ranks, operations, work, compiled)
 
 
 def by_kind(contents: Contents) -> dict[str, list[tuple[int, str]]]:
@@ -252,12 +230,12 @@ def by_kind(contents: Contents) -> dict[str, list[tuple[int, str]]]:
     return kinds
 
 
-def forms(regions: Sequence[tuple[int, str]] | None) -> str:
-    return " and ".join(f"{count:,} × {form}" for count, form in regions) if regions else "has none that is recognised"
+def forms(regions: Sequence[tuple[int, str]]) -> str:
+    return " and ".join(f"{count:,} × {form}" for count, form in regions) or "has none that is recognised"
 
 
-def total(regions: Sequence[tuple[int, str]] | None) -> str:
-    return f"{sum(count for count, _ in regions or ()):,}"
+def total(regions: Sequence[tuple[int, str]]) -> int:
+    return sum(count for count, _ in regions)
 
 
 def ranks_words(ranks: Mapping[str, int]) -> str:

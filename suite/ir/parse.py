@@ -219,14 +219,10 @@ def aliases(module: Any, main: Any) -> dict[int, int]:
     return arguments
 
 
-def aliases_in(module: Any) -> dict[int, int]:
+def aliases_of(program: str) -> dict[int, int]:
     """Returns {number of a result: number of the argument into whose memory it is written} of an optimized program.
     It is read from the program's header, because PyTorch/XLA only offers arguments, and XLA chooses among them."""
-    return aliases_of(module.to_string().partition("\n")[0])
-
-
-def aliases_of(header: str) -> dict[int, int]:
-    return {int(match[1] or 0): int(match[2]) for match in ALIAS.finditer(header)}
+    return {int(match[1] or 0): int(match[2]) for match in ALIAS.finditer(program.partition("\n")[0])}
 
 
 def optimized(text: Path, proto: Path) -> Any:

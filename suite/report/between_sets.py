@@ -12,8 +12,8 @@ from typing import Any
 import polars as pl
 
 from suite import units
-from suite.answers.figures.axes import Plot
-from suite.answers.figures.plots import forest, ratio_axis
+from suite.answers.figures.figure import Figure
+from suite.answers.figures.ratios import ratio_axis, ratios
 from suite.answers.show import Part, part
 from suite.answers.ways import EXPLAINED, TITLES, settings
 from suite.report.map.change_map import change_map, moved_cases
@@ -22,7 +22,6 @@ from suite.report.tables import VERSION, Export, Table, told
 from suite.results.between_sets import CaseChange, SetPair
 from suite.results.frame import ends
 from suite.results.within_set import FieldComparison
-from suite.stats import Estimate
 
 CASES: dict[str, Any] = {
     **dict.fromkeys(("first", "second", "question", "stack", "first_outcome", "second_outcome"), pl.String),
@@ -79,18 +78,16 @@ class Compared:
         return part("", shown.rename(SHOWN, strict=False))
 
     @property
-    def plots(self) -> list[Plot]:
-        """A plot for each question, all on one axis; a case without a ratio isn't drawn."""
-        several = "value" in self.cases.columns and self.cases["value"].n_unique() > 1
-        drawn: dict[str, list[tuple[str, Estimate, str]]] = {}
-        for line in self.cases.drop_nulls("speedup").iter_rows(named=True):
-            name = f"{line['stack']}, {line['value']}" if several else line["stack"]
-            ratio = Estimate(line["speedup"], line["speedup_low"], line["speedup_high"])
-            drawn.setdefault(line["question"], []).append((name, ratio, line["verdict"] or UNJUDGED))
-        axis = ratio_axis((ratio for lines in drawn.values() for _, ratio, _ in lines), self.tie)
+    def plots(self) -> list[Figure | None]:
+        """A figure for each question, all on one axis; a case without a ratio isn't drawn."""
+        known = self.cases.drop_nulls("speedup").with_columns(pl.col("verdict").fill_null(UNJUDGED))
+        if "value" in known.columns and known["value"].n_unique() > 1:
+            known = known.with_columns(stack=pl.col("stack") + ", " + pl.col("value"))
+        axis = ratio_axis(known, self.tie)
+        questions = known.sort("question", maintain_order=True).group_by("question", maintain_order=True)
         return [
-            forest(f"{self.anchor}-q{number}", question, lines, self.tie, axis)
-            for number, (question, lines) in enumerate(sorted(drawn.items()), 1)
+            ratios(f"{self.anchor}-q{number}", str(question), lines, self.tie, axis)
+            for number, ((question,), lines) in enumerate(questions, 1)
         ]
 
 

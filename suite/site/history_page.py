@@ -12,8 +12,8 @@ from typing import Any
 import polars as pl
 
 from suite import units
-from suite.answers.figures.curves import CurveChart
-from suite.answers.figures.lines import ChartPoint, line_chart
+from suite.answers.figures.dated import over_sets
+from suite.answers.figures.figure import Figure
 from suite.report.formats.render import filled, write
 from suite.report.tables import Table
 from suite.site.history import Point
@@ -74,7 +74,7 @@ def series_of(points: Sequence[Point]) -> list[list[Point]]:
     return [[*group] for _, group in groupby(points, key=lambda point: point.series)]
 
 
-def panels_of(points: Sequence[Point]) -> list[tuple[CurveChart, list[Point]]]:
+def panels_of(points: Sequence[Point]) -> list[tuple[Figure, list[Point]]]:
     """Returns for each question on each machine its chart and its points by date, because a line must never join times
     of two machines."""
     groups: dict[tuple[str, str], list[list[Point]]] = defaultdict(list)
@@ -83,15 +83,18 @@ def panels_of(points: Sequence[Point]) -> list[tuple[CurveChart, list[Point]]]:
     return [panel(groups[key]) for key in sorted(groups)]
 
 
-def panel(group: Sequence[Sequence[Point]]) -> tuple[CurveChart, list[Point]]:
+def panel(group: Sequence[Sequence[Point]]) -> tuple[Figure, list[Point]]:
     """Returns one panel from its series, one line each. The chart has a place for each set."""
     head = group[0][0]
     sets = sorted({(point.created_at, point.set_name) for series in group for point in series})
     places = {name: place for place, (_, name) in enumerate(sets)}
-    lines = {name: [chart_point(point, places) for point in series] for name, series in named(group).items()}
+    lines = pl.DataFrame(
+        [line(name, point, places) for name, series in named(group).items() for point in series],
+        infer_schema_length=None,
+    )
     digest = hashlib.sha256(f"{head.question}\n{head.machine_id}".encode()).hexdigest()[:12]
     dates, changed = [date[:10] for date, _ in sets], versions_changed(group, places)
-    chart = line_chart(f"h-{digest}", "A step, set by set", dates, lines, changed)
+    chart = over_sets(f"h-{digest}", "A step, set by set", dates, lines, changed)
     return chart, sorted(chain.from_iterable(group), key=lambda point: (places[point.set_name], point.stack))
 
 
@@ -105,11 +108,19 @@ def named(group: Sequence[Sequence[Point]]) -> dict[str, Sequence[Point]]:
     }
 
 
-def chart_point(point: Point, places: Mapping[str, int]) -> ChartPoint:
+def line(name: str, point: Point, places: Mapping[str, int]) -> dict[str, Any]:
+    """Returns a point of the history as a line of its chart's table; `places` has the place of each set."""
     low, high = point.interval or (None, None)
-    kind = "same" if point.ratio is None else "faster" if point.ratio > 1 else "slower"
     words = f"{point.created_at[:10]}: {units.seconds(point.seconds)} {change_text(point)}".strip()
-    return ChartPoint(places[point.set_name], point.seconds, low, high, f"{words}; {point.versions}", kind)
+    return {
+        "stack": name,
+        "place": places[point.set_name],
+        "seconds": point.seconds,
+        "seconds_low": low,
+        "seconds_high": high,
+        "words": f"{words}; {point.versions}",
+        "change": "" if point.ratio is None else "faster" if point.ratio > 1 else "slower",
+    }
 
 
 def versions_changed(group: Sequence[Sequence[Point]], places: Mapping[str, int]) -> dict[int, str]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from suite.answers.figures.bars import Bars
 from suite.cli.terminal.output import print_tables
 from suite.protocol import Protocol
 from suite.report.formats.render import render
@@ -121,13 +120,13 @@ def test_the_console_prints_the_grid_and_the_frontier(capsys: pytest.CaptureFixt
 
 def test_bars_are_of_the_size_at_which_most_stacks_fit() -> None:
     (bars,) = answered("memory", rows()).figures
-    assert isinstance(bars, Bars) and bars.title.endswith("batch = 4")
-    assert [bar.label for bar in bars.rows] == ["jax_jit", "torch_eager"]
-    for bar in bars.rows:
-        ends = [x + width for _, x, width, _ in bar.segments]
-        assert [x for _, x, _, _ in bar.segments][1:] == pytest.approx(ends[:-1], abs=0.02)
-        assert ends[-1] <= 100
-    assert bars.floor is not None and bars.floor < 1
+    assert bars and bars.title.endswith("batch = 4") and bars.names == ["jax_jit", "torch_eager"]
+    for name in bars.names:
+        parts = bars.drawn[name]
+        assert [part["low"] for part in parts][1:] == [part["high"] for part in parts][:-1]
+        assert parts[-1]["high"] <= 100
+    (floor,) = bars.drawn[None]
+    assert floor["x"] < 1
 
 
 def test_a_page_of_memory_alone_is_whole(tmp_path: Path) -> None:

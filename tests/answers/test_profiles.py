@@ -66,8 +66,8 @@ def test_a_line_says_what_the_profiler_cost_and_what_is_missing() -> None:
     assert [each["share"] for each in jax["categories"]] == pytest.approx([8 / 11, 3 / 11])
     assert (jax["unknown_seconds"], torch["unknown_seconds"]) == (None, 0.004)
     (bars,) = found.figures
-    assert [words for _, words in bars.legend] == KINDS
-    assert all(sum(width for _, _, width, _ in bar.segments) <= 100 for bar in bars.rows)
+    assert bars and [words for *_, words in bars.legend] == KINDS
+    assert all(bars.drawn[name][-1]["high"] <= 100 for name in bars.names)
     other = [profiled("torch_eager", 0.020, products=0.0086, copies=0.0074, lost=0.004), *rows()[1:]]
     assert "The largest part of a step" in answered("profiles", other).sentence, "it isn't most of it"
 

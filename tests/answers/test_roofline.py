@@ -38,10 +38,11 @@ def test_the_section_says_how_near_and_draws_a_roof() -> None:
         "jax_jit on gemm forward (50 %)" in found.sentence and "(25 %)" in found.sentence and "0 of 1" in found.sentence
     )
     (chart,) = found.figures
-    (roof,) = chart.curves
-    heights = [float(corner.split(",")[1]) for corner in roof.path.split()]
+    assert chart
+    (roof,) = chart.names
+    heights = [corner["y"] for corner in chart.drawn[roof]]
     assert heights == sorted(heights, reverse=True) and heights[-1] == heights[-2], "it rises, then it is flat"
-    assert len(chart.marks) == 2
+    assert len(chart.drawn[None]) == 2
 
 
 def test_without_a_roof_or_known_work_there_is_no_section() -> None:

@@ -74,7 +74,7 @@ def test_times_of_two_machines_are_never_on_one_line(site: Site) -> None:
     text = page.read_text(encoding="utf-8")
     charts = re.findall(r"<section.*?</section>", text, re.DOTALL)
     assert len(charts) == 2, "a-machine and b-machine"
-    dots = [len(re.findall(r'<g class="dot"><title>jax_jit', chart)) for chart in charts]
+    dots = [len(re.findall(r'<g class="mark dot s."><title>jax_jit', chart)) for chart in charts]
     assert dots == [7, 2] and all(chart.count("<polyline") >= 3 for chart in charts)
     assert "jax_jit became 1.20× slower" in re.sub(r"1\.(19|20|21)×", "1.20×", charts[0])
     assert charts[0].count('<line class="event"') == 2, "in the plot and in the legend"

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from suite.errors import unknown
 from tools.figures.markers import published_tables
 
@@ -16,8 +18,7 @@ ROOT = Path(__file__).parents[2]
 FILE = ROOT / "docs" / "figures.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One published table. `page` is a path from the repository's root and `template` a file of
     reports/templates/figures. `sets` are the names of its sets in docs/figures.toml, the main set first; none for a
     table of the locks.
@@ -59,7 +60,6 @@ class Definitions:
 
     @property
     def pages(self) -> list[str]:
-        """Returns the pages with published tables, sorted."""
         return sorted({definition.page for definition in self.tables.values()})
 
     def command(self, name: str) -> str:
@@ -78,7 +78,7 @@ class Definitions:
 def load(path: Path = FILE) -> Definitions:
     """Returns what the file defines. Raises UserError if a table names a set without a command."""
     content = tomllib.loads(path.read_text(encoding="utf-8"))
-    tables = {name: definition(name, fields) for name, fields in content["tables"].items()}
+    tables = {name: msgspec.convert({"name": name, **fields}, Definition) for name, fields in content["tables"].items()}
     commands = dict(content["sets"])
     if "gallery" in content:
         for name, command, table in gallery(**content["gallery"]):
@@ -99,12 +99,6 @@ def gallery(page: str, options: str, also: Mapping[str, str]) -> Iterator[tuple[
         waiting = "" if name in standing and standing[name].origin.sets else "not measured yet"
         asked = " ".join(filter(None, ("ask", f"examples/{path.name}", also.get(path.stem), options)))
         yield name, asked, Definition(name, page, "gallery", (name,), waiting=waiting)
-
-
-def definition(name: str, fields: Mapping[str, Any]) -> Definition:
-    """Returns the definition of one table of the file."""
-    typed: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
-    return Definition(name=name, **typed)
 
 
 def stop_waiting(text: str, name: str) -> str:

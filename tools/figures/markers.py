@@ -7,10 +7,10 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
+
+import msgspec
 
 from suite.errors import Damaged, UserError
 
@@ -18,13 +18,12 @@ PUBLISHED = re.compile(r"<!-- figures: ([\w-]+)(?: (\{[^\n]*\}))? -->\n(.*?)<!--
 TABLE = re.compile(r"(?:^\|.*\|\n)+", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where a table comes from: names of result sets (with date, target and digest), {environment: {package: version}},
     and the least and greatest noise floor of its questions (None if no stack ran twice). All are empty if unknown."""
 
     sets: tuple[str, ...] = ()
-    versions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    versions: dict[str, dict[str, str]] = {}
     noise: tuple[float, float] | None = None
     target: str = "cpu"
 
@@ -35,20 +34,15 @@ class Origin:
             for package, version in versions.items():
                 if not re.fullmatch(r"[\w.+!]+", version):
                     raise UserError(f"{package} of {environment} has an invalid version: {version[:60]!r}.")
-        fields = {name: value for name, value in asdict(self).items() if value}
-        return json.dumps(fields) if fields.keys() - {"target"} else ""
+        text = msgspec.json.format(msgspec.json.encode(self), indent=0).decode()
+        return text if self != Origin(target=self.target) else ""
 
     @classmethod
     def from_json(cls, text: str, name: str) -> Origin:
         """Returns the origin in a first marker's JSON. Raises Damaged if it can't be read."""
         try:
-            fields = json.loads(text or "{}")
-            noise = fields.get("noise")
-            low_and_high = (float(noise[0]), float(noise[1])) if noise else None
-            return cls(
-                tuple(fields.get("sets", ())), fields.get("versions", {}), low_and_high, fields.get("target", "cpu")
-            )
-        except (ValueError, TypeError, AttributeError, LookupError) as broken:
+            return msgspec.json.decode(text or "{}", type=cls)
+        except msgspec.DecodeError as broken:
             raise Damaged(f"The marker of the figures '{name}' can't be read: {broken}.") from None
 
 
@@ -61,7 +55,6 @@ class PublishedTable:
     text: str
 
     def written(self) -> str:
-        """Returns the table with its markers."""
         marker = f"figures: {self.name} {self.origin.to_json()}".strip()
         return f"<!-- {marker} -->\n{self.text}<!-- /figures -->\n"
 

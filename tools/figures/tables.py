@@ -59,17 +59,11 @@ class Source:
 
     @property
     def command(self) -> str:
-        """Returns the command as a reader types it."""
         file = self.results.plan_file
         words = shlex.split(file.command)[1:] if file else []
         # A question's file is named twice, once with the path that it had on the machine.
         named = [word for word in words if not (word.startswith("--workload-path=") and word.endswith(".py"))]
         return shlex.join([COMMAND, *named]) if words else ""
-
-    @property
-    def measured_on(self) -> str:
-        """Returns the day on which the set was begun, like `2026-11-24`."""
-        return self.set_name.partition(".")[0]
 
     @property
     def outcomes(self) -> str:
@@ -145,7 +139,6 @@ def check_processor(definition: Definition, source: Source) -> None:
 
 
 def origin_of(sources: Sequence[Source]) -> Origin:
-    """Returns the origin of a table of these sets."""
     versions: dict[str, dict[str, str]] = {}
     for source in sources:
         for row in source.analysis.counted:

@@ -27,7 +27,6 @@ class Thread:
     apart: str = ""
 
     def verdict(self, analysis: Analysis, comparison: Comparison) -> str:
-        """Returns in words what a set says to it."""
         if self.apart:
             return f"Can't be compared: {self.apart}."
         sides = [comparison.of(stack) for stack in (self.slower, self.than)]
@@ -62,11 +61,9 @@ class Example:
 
 
 def names() -> list[str]:
-    """Returns the names of the questions in examples/."""
     return sorted(path.stem for path in EXAMPLES.glob("*.py"))
 
 
 def threads() -> dict[str, Thread]:
-    """Returns {name of the question: what its thread says}."""
     content = tomllib.loads((EXAMPLES / "threads.toml").read_text(encoding="utf-8"))
     return {name: Thread(**fields) for name, fields in content.items()}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
-from suite import units
-from suite.answers.figures.axes import LinearAxis, Tick
-from suite.results.questions.memory_parts import Parts, total
+import polars as pl
+
+from suite.answers.figures.axes import LinearAxis
+from suite.answers.figures.figure import Figure
+from suite.results.questions.memory_parts import Parts
+from suite.units import Unit
 
 KINDS = {
     "base": "Python and framework alone",
@@ -19,80 +21,43 @@ KINDS = {
 FLOOR = "the floor, what every stack must hold"
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """The quantity of the bars: `unit` chooses the unit of the axis, `words` writes a value."""
-
-    unit: Callable[[Iterable[float]], units.Unit]
-    words: Callable[[float], str]
-
-
-MEMORY = Scale(units.byte_unit, units.quantity)
-TIME = Scale(units.time_unit, units.seconds)
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One stack by its parts: (kind, where the part begins, how wide it is, words), in percent."""
-
-    label: str
-    segments: tuple[tuple[str, float, float, str], ...]
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
-class Bars:
-    """A figure of stacked bars; `floor` and `limit` are lines across all bars, in percent."""
-
-    id: str
-    title: str
-    description: str
-    axis_label: str
-    ticks: tuple[Tick, ...]
-    rows: tuple[Bar, ...]
-    floor: float | None
-    limit: float | None
-    legend: tuple[tuple[str, str], ...]
-
-
 def bars(
     id_: str,
     title: str,
     stacks: Sequence[tuple[str, Parts]],
     kinds: Mapping[str, str],
-    scale: Scale,
+    unit_of: Callable[[Iterable[float]], Unit],
     floor: float = 0.0,
     limit: float | None = None,
-) -> Bars | None:
-    """Returns stacked bars; None without a stack. `kinds` has the words of each kind of part."""
+) -> Figure | None:
+    """Returns stacked bars; None without a stack. `kinds` has the words of each kind of part; `floor` and `limit` are
+    lines across all bars."""
     if not stacks:
         return None
-    axis = LinearAxis.over([total(split) for _, split in stacks] + ([floor] if floor else []))
-    unit = scale.unit([axis.high])
-    rows = tuple(
-        Bar(stack, segments(stack, split, axis, kinds, scale), scale.words(total(split))) for stack, split in stacks
-    )
-    shown = {kind for _, split in stacks for kind, _ in split}
-    return Bars(
+    parts = pl.DataFrame(
+        [
+            (stack, kind, float(size), f"{stack}, {kinds[kind]}: {unit_of([size])(size)}")
+            for stack, split in stacks
+            for kind, size in split
+        ],
+        schema=["of", "kind", "size", "title"],
+        orient="row",
+    ).with_columns(shape=pl.lit("part"), high=pl.col("size").cum_sum().over("of"))
+    wholes = [sum(size for _, size in split) for _, split in stacks]
+    axis = LinearAxis.over([*wholes, floor])
+    unit = unit_of([axis.high])
+    rules = [at for at in (floor, limit) if at and at <= axis.high]
+    return Figure(
         id=id_,
         title=title,
-        description="; ".join(words for row in rows for *_, words in row.segments),
-        axis_label=f"{unit.name}; line: {FLOOR}" if floor else unit.name,
+        names=[stack for stack, _ in stacks],
+        values=[unit_of([whole])(whole) for whole in wholes],
+        marks=[
+            parts.with_columns(low=pl.col("high") - pl.col("size")),
+            pl.DataFrame({"x": rules}).with_columns(shape=pl.lit("rule"), kind=pl.lit("one")),
+        ],
+        across=axis,
         ticks=axis.ticks(unit),
-        rows=rows,
-        floor=axis.percent(floor) if floor else None,
-        limit=axis.percent(limit) if limit is not None and limit <= axis.high else None,
-        legend=tuple((kind, words) for kind, words in kinds.items() if kind in shown),
+        label=f"{unit.name}; line: {FLOOR}" if floor else unit.name,
+        legend=[("part", kind, words) for kind, words in kinds.items() if kind in parts["kind"].to_list()],
     )
-
-
-def segments(
-    stack: str, split: Parts, axis: LinearAxis, kinds: Mapping[str, str], scale: Scale
-) -> tuple[tuple[str, float, float, str], ...]:
-    """Returns the parts of one stack side by side: (kind, where it begins, how wide it is, words), in percent."""
-    placed, begin = [], 0.0
-    for kind, size in split:
-        x, end = axis.percent(begin), axis.percent(begin + size)
-        placed.append((kind, x, round(end - x, 2), f"{stack}, {kinds[kind]}: {scale.words(size)}"))
-        begin += size
-    return tuple(placed)

@@ -6,16 +6,26 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import NamedTuple
 
 from suite import units
-from suite.answers.figures.axes import LogAxis, Mark
-from suite.answers.figures.plots import kind_of
+from suite.answers.figures.axes import LogAxis, Places
+from suite.answers.figures.times import kind_of
 from suite.results.stack_figures import StackFigures
 from suite.sets.rows import Row
 
 PLOT_TOP, PLOT_HEIGHT = 6, 80  # of the plot of processes, in pixels
 LINE, TEXT_DOWN = 13, 4  # of its text, in pixels: a line's height, and its foot under its middle
 HIGH = 100  # the height of a run plot, in its own units
+
+
+class Mark(NamedTuple):
+    """A process: its place in percent, y from the top, its kind, and its words for a screen reader."""
+
+    x: float
+    y: float
+    kind: str
+    title: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +42,16 @@ class RunPlot:
 
 def marks(figures: StackFigures, axis: LogAxis, unit: units.Unit) -> tuple[Mark, ...]:
     """Returns a mark for each process: its block across, its median up."""
-    blocks = sorted({process.block for process in figures.processes})
-    placed = []
-    for process in figures.processes:
-        kind = kind_of(process, counts=figures.counts)
-        x = 100 * (blocks.index(process.block) + 0.5) / len(blocks)
-        title = f"block {process.block}: {unit(process.seconds)}"
-        placed.append(Mark(round(x, 1), kind, title, round(100 - axis.percent(process.seconds), 1)))
-    return tuple(placed)
+    blocks = Places(sorted({process.block for process in figures.processes}))
+    return tuple(
+        Mark(
+            round(blocks.percent(blocks.names.index(process.block)), 1),
+            round(100 - axis.percent(process.seconds), 1),
+            kind_of(process, counts=figures.counts),
+            f"block {process.block}: {unit(process.seconds)}",
+        )
+        for process in figures.processes
+    )
 
 
 def ends(seconds: Sequence[float], axis: LogAxis, unit: units.Unit) -> tuple[tuple[float, str], ...]:

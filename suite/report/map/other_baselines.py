@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from suite.answers.answer import ASKED, Answer
-from suite.answers.figures.axes import Plot
-from suite.answers.figures.plots import speedup_plot
+from suite.answers.comparisons import speedups
+from suite.answers.figures.figure import Figure
 from suite.report.map.controls import PageMap
 from suite.report.sections.labels import comparison_anchor
 from suite.report.sections.timed.headlines import Headline
@@ -18,11 +18,11 @@ from suite.results.frame import Frame
 
 @dataclass(frozen=True, slots=True)
 class OtherBaseline:
-    """A baseline. `speedups` has the plot of the speedups over it, keyed by the comparison's anchor, `answers` what
+    """A baseline. `speedups` has the figure of the speedups over it, keyed by the comparison's anchor, `answers` what
     the answers find over it, by name."""
 
     baseline: str
-    speedups: Mapping[str, Plot]
+    speedups: Mapping[str, Figure]
     answers: Mapping[str, Answer]
 
     def heading(self, name: str) -> str:
@@ -49,11 +49,14 @@ def other_baselines(overview: PageMap, results: Results) -> tuple[OtherBaseline,
     for baseline, analysis in overview.analyses.items():
         if baseline == overview.baseline:
             continue
-        anchors = ((comparison_anchor(comparison), comparison) for comparison in analysis.comparisons)
-        plots = {
-            anchor: speedup_plot(comparison, anchor, analysis.protocol.tie_ratio) for anchor, comparison in anchors
+        frame, tie = Frame(results, analysis), analysis.protocol.tie_ratio
+        lines = frame.stacks.partition_by("question", as_dict=True)
+        figures = {
+            anchor: speedups(comparison, lines[comparison.name,], anchor, tie)
+            for comparison in analysis.comparisons
+            for anchor in [comparison_anchor(comparison)]
         }
-        speedups = {anchor: plot for anchor, plot in plots.items() if plot}
-        over = ((asked, asked.function(Frame(results, analysis))) for asked in ASKED.values() if asked.over_baselines)
-        others.append(OtherBaseline(baseline, speedups, {asked.name: found for asked, found in over if found}))
+        over = ((asked, asked.function(frame)) for asked in ASKED.values() if asked.over_baselines)
+        drawn = {anchor: figure for anchor, figure in figures.items() if figure}
+        others.append(OtherBaseline(baseline, drawn, {asked.name: found for asked, found in over if found}))
     return tuple(others)

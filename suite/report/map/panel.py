@@ -10,9 +10,9 @@ from typing import Any
 
 from suite import units
 from suite.answers.facts import known
-from suite.answers.figures.axes import LogAxis, Mark
+from suite.answers.figures.axes import LogAxis
 from suite.answers.figures.bars import KINDS
-from suite.answers.figures.processes import RunPlot, ends, marks, run_plot
+from suite.answers.figures.processes import Mark, RunPlot, ends, marks, run_plot
 from suite.case import Purpose, phase_words
 from suite.ir.findings import StackPrograms, findings
 from suite.report.map.remedies import CellRecipe, cell_recipe, remedy

@@ -12,10 +12,10 @@ import polars as pl
 
 from suite import units
 from suite.answers.answer import Answer, Asked
-from suite.answers.comparisons import CLOCKS, TIMING, equal_words, short
-from suite.answers.figures.axes import Plot
-from suite.answers.figures.bars import KINDS, MEMORY, Bars, bars
-from suite.answers.figures.plots import comparison_plots, speedup_plot
+from suite.answers.comparisons import CLOCKS, TIMING, equal_words, short, speedups
+from suite.answers.figures.bars import KINDS, bars
+from suite.answers.figures.figure import Figure
+from suite.answers.figures.times import processes, runs
 from suite.answers.show import Part, only, part, rows_of, titles
 from suite.report.sections.labels import comparison_anchor, subtitle
 from suite.report.sections.mkl_note import MklNote, mkl_note
@@ -91,23 +91,22 @@ class ComparisonView:
         return part("", only(self.lines.drop_nulls("median_seconds").with_columns(speedup=itself), names))
 
     @property
-    def plots(self) -> tuple[Plot, ...]:
-        """The figures that no baseline changes: processes, and first, second and steady runs."""
-        column = column_units(self.comparison)
+    def figures(self) -> Sequence[Figure | None]:
+        """Those that no baseline changes: processes; first, second and steady runs; and the peaks by their parts."""
+        column, stacks = column_units(self.comparison), self.comparison.stacks
         of_run = {"first": column.first, "second": column.second, "steady": column.steady}
-        return comparison_plots(self.comparison.stacks, of_run, self.anchor)
+        known = [stack for stack in stacks if stack.peak_parts]
+        floor = max((stack.floor_bytes for stack in known), default=0.0)
+        peaks = [(stack.stack, stack.peak_parts) for stack in known]
+        return (
+            processes(stacks, column.steady, self.anchor),
+            runs(stacks, of_run, self.anchor),
+            bars(f"{self.anchor}-parts", "Peak of memory by its parts", peaks, KINDS, units.byte_unit, floor),
+        )
 
     @property
-    def speedups(self) -> Plot | None:
-        return speedup_plot(self.comparison, self.anchor, self.frame.protocol.tie_ratio)
-
-    @property
-    def peaks(self) -> Bars | None:
-        """The bars of each stack's greatest peak by its parts; None if no stack has a peak."""
-        stacks = [stack for stack in self.comparison.stacks if stack.peak_parts]
-        floor = max((stack.floor_bytes for stack in stacks), default=0.0)
-        peaks = [(stack.stack, stack.peak_parts) for stack in stacks]
-        return bars(f"{self.anchor}-parts", "Peak of memory by its parts", peaks, KINDS, MEMORY, floor)
+    def speedups(self) -> Figure | None:
+        return speedups(self.comparison, self.lines, self.anchor, self.frame.protocol.tie_ratio)
 
     @property
     def console(self) -> Table:

@@ -10,6 +10,7 @@ from statistics import fmean, geometric_mean, median, stdev
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import suite.report
@@ -25,7 +26,6 @@ from suite.results.analysis import Comparison
 from suite.results.outcomes import outcome_text
 from suite.results.stack_figures import StackFigures
 from suite.sets.rows import NOT_RUN, Row, accepted
-from suite.stats import Estimate
 from tests.plan_files import plan_file
 from tests.report import synthetic
 from tests.report.parts import found as found_
@@ -368,11 +368,12 @@ def test_an_order_by_medians_that_the_ratios_lack_is_explained(made: Report) -> 
 
 
 def test_summary_says_why_the_means_over_own_comparisons_do_not_rank(made: Report) -> None:
-    baseline, ranked = made.analysis.baseline, [mean for mean in made.analysis.summaries if mean.ratio]
-    first, last = next(mean for mean in ranked if mean.common), ranked[-1]
-    assert first.ratio and last.ratio and last is not first
-    said = by_own([*ranked[:-1], replace(last, ratio=Estimate(100.0))], baseline)
-    assert said.startswith(f"By the means over each stack's own comparisons {last.stack} is first (100×, ")
-    assert f"; {first.stack} has {units.estimate(first.ratio.value, first.ratio.low, first.ratio.high)}, " in said
-    others = [mean.ratio.value for mean in ranked if mean.ratio and mean is not first]
-    assert by_own([replace(first, ratio=Estimate(2 * max(others))), *ranked], baseline) == ""
+    table = found_(made, "summary").table
+    others = table.filter(pl.col("stack") != made.analysis.baseline).drop_nulls("own_mean").rows(named=True)
+    first, last = next(line for line in others if line["common_mean"]), others[-1]
+    greatest = {"own_mean": 100.0, "own_mean_low": None, "own_mean_high": None}
+    said = by_own([*others[:-1], last | greatest])
+    assert said.startswith(f"By the means over each stack's own comparisons {last['stack']} is first (100×, ")
+    own = units.estimate(first["own_mean"], first["own_mean_low"], first["own_mean_high"])
+    assert f"; {first['stack']} has {own}, " in said
+    assert by_own([first | greatest, *others]) == ""
