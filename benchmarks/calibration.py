@@ -1,8 +1,7 @@
 """Checks the verdicts: applies the suite's own statistics to simulated runs whose true speedups are known.
 
 Every run is simulated process by process: when each process ran, how much equal processes of a stack differ, and what
-the machine did meanwhile. The functions of suite.results.speedup.verdicts judge the run, as does the procedure that the
-suite had before (Student's t for each ratio, Holm's adjustment, one control in each block, the same noise floor).
+the machine did meanwhile. The functions of suite.results.speedup judge the run.
 
     PYTHONPATH=. .venv/bin/python benchmarks/calibration.py --runs=400 --seed=1
 
@@ -20,12 +19,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from suite.protocol import Protocol
 from suite.results.speedup.fastest import pair_shares, rivals
 from suite.results.speedup.pairing import Timing
-from suite.results.speedup.verdicts import Pairing, Speedup
+from suite.results.speedup.speedups import Pairing
 from suite.stats import is_doubtful, reach
 
 Array = NDArray[np.float64]
@@ -158,11 +156,6 @@ def shuffled(random: np.random.Generator) -> list[int]:
     return [*CONTROLS, *random.permutation(free)]
 
 
-def judged(world: World) -> list[Speedup]:
-    """Returns the suite's speedups of a run."""
-    return pairing_of(world).over(BASELINE)
-
-
 def pairing_of(world: World) -> Pairing:
     """Returns a run's processes as the suite pairs them."""
     questions, blocks, processes = world.logs.shape
@@ -203,8 +196,6 @@ def answers_of(world: World) -> Answers:
     answers (`suite.results.speedup.fastest`)."""
     pairing, questions = pairing_of(world), world.logs.shape[0]
     stacks = [BASELINE, *(f"stack{n}" for n in range(STACKS))]
-    doubt = (1 - CONFIDENCE) / pair_shares(len(stacks))
-    sharper = replace(pairing, protocol=replace(pairing.protocol, confidence=1 - doubt))
     speedups = pairing.over(BASELINE)
     wrong = np.zeros((4, questions))
     for q in range(questions):
@@ -215,7 +206,8 @@ def answers_of(world: World) -> Answers:
         first = stacks[int(np.argmin(means))]
         table = {speedup.stack: speedup.verdict for speedup in of_question}
         others = [stack for stack in stacks if stack not in (first, BASELINE)]
-        over_first = {speedup.stack: speedup.verdict for speedup in sharper.over(first, others, str(q))}
+        pairs = pairing.over(first, others, str(q), sharing=pair_shares(len(stacks)))
+        over_first = {speedup.stack: speedup.verdict for speedup in pairs}
         wrong[2, q] = len(rivals(first, stacks, BASELINE, table, over_first)) < len(stacks) - 1
     for twin in pairing.twins():
         wrong[3, int(twin.comparison_id)] = is_doubtful(twin.ratio, CONFIDENCE)
@@ -232,9 +224,9 @@ class Judged:
     direction: Array
 
 
-def now(world: World) -> Judged:
+def judged(world: World) -> Judged:
     """Judges a run by the suite's statistics."""
-    speedups = judged(world)
+    speedups = pairing_of(world).over(BASELINE)
     shape = world.truth.shape
     ends = [[speedup.ratio.low or math.nan, speedup.ratio.high or math.nan] for speedup in speedups]
     low, high = np.log(np.array(ends)).T
@@ -242,37 +234,9 @@ def now(world: World) -> Judged:
     return Judged(low.reshape(shape), high.reshape(shape), direction.reshape(shape))
 
 
-def before(world: World) -> Judged:
-    """Judges a run by the suite's earlier procedure: Student's t for each ratio over the baseline's first process,
-    Holm's adjustment, and the noise floor."""
-    logs = world.logs[:, :, :1] - world.logs[:, :, 2:]
-    mean, half, p = student(logs)
-    adjusted = holm(p.ravel()).reshape(p.shape)
-    floor, wide, _ = student(world.logs[:, :, :1] - world.logs[:, :, 1:2])
-    sure = (np.abs(mean) > half) & (adjusted < 1 - CONFIDENCE) & (np.abs(mean - floor) > wide)
-    tie = np.maximum(np.abs(mean - half), np.abs(mean + half)) <= math.log(TIE)
-    return Judged(mean - half, mean + half, np.sign(mean) * (sure & ~tie))
-
-
-def student(logs: Array) -> tuple[Array, Array, Array]:
-    """Returns (mean, half-width of the interval, p) over the blocks, each [question, stack], of logs [question, block,
-    stack]."""
-    blocks = logs.shape[1]
-    mean, error = logs.mean(axis=1), logs.std(axis=1, ddof=1) / math.sqrt(blocks)
-    return mean, stats.t.ppf(0.5 + CONFIDENCE / 2, blocks - 1) * error, 2 * stats.t.sf(np.abs(mean) / error, blocks - 1)
-
-
-def holm(p: Array) -> Array:
-    """Returns p adjusted by Holm's step-down procedure (1979)."""
-    order = np.argsort(p)
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(1, np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p)))))
-    return adjusted
-
-
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """How often a procedure is right: the share of questions whose intervals all contain the truth (`covered`), the
+    """How often the verdicts are right: the share of questions whose intervals all contain the truth (`covered`), the
     share of questions with a false verdict (`false`), and the share of speedups that are found, for each of the true
     ones (`power`)."""
 
@@ -284,20 +248,15 @@ class Rates:
         return " ".join(f"{100 * share:6.1f}" for share in (self.covered, self.false, *self.power))
 
 
-def rates(
-    judge: Callable[[World], Judged],
-    equal: Sequence[World],
-    unequal: Sequence[World],
-    effects: Sequence[float] = EFFECTS,
-) -> Rates:
-    """Returns the rates of a procedure: coverage and false verdicts from runs whose stacks are equal, power from the
-    others."""
+def rates(equal: Sequence[World], unequal: Sequence[World], effects: Sequence[float] = EFFECTS) -> Rates:
+    """Returns the rates of the suite's statistics: coverage and false verdicts from runs whose stacks are equal, power
+    from the others."""
     covered, false = [], []
     for world in equal:
-        verdicts = judge(world)
+        verdicts = judged(world)
         covered += [*np.all((verdicts.low <= world.truth) & (world.truth <= verdicts.high), axis=1)]
         false += [*np.any(verdicts.direction != 0, axis=1)]
-    faster: list[Any] = [judge(world).direction == 1 for world in unequal]
+    faster: list[Any] = [judged(world).direction == 1 for world in unequal]
     power = [
         np.mean([hits[np.isclose(world.effect, math.log(size))] for hits, world in zip(faster, unequal, strict=True)])
         for size in effects
@@ -305,17 +264,14 @@ def rates(
     return Rates(float(np.mean(covered)), float(np.mean(false)), tuple(map(float, power)))
 
 
-def calibrate(
-    scenario: str, blocks: int, ratios: int, runs: int, seed: int, judges: Sequence[Callable[[World], Judged]]
-) -> list[Rates]:
-    """Returns the rates of each of `judges` on the same runs: `runs` runs of equal stacks, and a quarter as many with
-    true speedups."""
+def calibrate(scenario: str, blocks: int, ratios: int, runs: int, seed: int) -> Rates:
+    """Returns the rates on so many runs of equal stacks, and a quarter as many with true speedups."""
     random = np.random.default_rng([seed, blocks, ratios, list(SCENARIOS).index(scenario)])
     worlds = [
         [simulate(random, SCENARIOS[scenario], ratios // STACKS, blocks, equal) for _ in range(count)]
         for equal, count in ((True, runs), (False, max(2, runs // 4)))
     ]
-    return [rates(judge, *worlds) for judge in judges]
+    return rates(*worlds)
 
 
 def answers(scenario: str, blocks: int, questions: int, runs: int, seed: int) -> tuple[float, ...]:
@@ -334,7 +290,9 @@ def reaches(spread: float, blocks: int, runs: int, seed: int) -> tuple[float, fl
     `spread` of ln(time)."""
     random, widths, words = np.random.default_rng([seed, blocks]), [], []
     for _ in range(runs):
-        for speedup in judged(simulate(random, quiet, 2, blocks, equal=True, spreads=(spread, spread))):
+        for speedup in pairing_of(simulate(random, quiet, 2, blocks, equal=True, spreads=(spread, spread))).over(
+            BASELINE
+        ):
             widths.append(reach(speedup.ratio) or math.inf)
             words.append(speedup.verdict)
     return float(np.median(widths)), *(float(np.mean(np.isin(words, band))) for band in (["tie"], ["tie", "close"]))
@@ -382,11 +340,10 @@ def main() -> None:
         return
     heads = "covered false " + " ".join(f"{size:5.1f}x" for size in EFFECTS)
     print(f"All in percent; {options.runs} runs, seed {options.seed}\n")
-    print(f"{'':16} {'':>6} {'':>6}   {'now':34}   {'before (t, Holm)':34}")
-    print(f"{'scenario':16} {'blocks':>6} {'ratios':>6}   {heads}   {heads}")
+    print(f"{'scenario':16} {'blocks':>6} {'ratios':>6}   {heads}")
     for scenario, blocks, ratios in cells(options):
-        today, then = calibrate(scenario, blocks, ratios, options.runs, options.seed, (now, before))
-        print(f"{scenario:16} {blocks:6} {ratios:6}   {today}   {then}", flush=True)
+        found = calibrate(scenario, blocks, ratios, options.runs, options.seed)
+        print(f"{scenario:16} {blocks:6} {ratios:6}   {found}", flush=True)
 
 
 if __name__ == "__main__":

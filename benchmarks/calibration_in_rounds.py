@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from benchmarks.calibration import CONTROLS, SCENARIOS, STACKS, Array, Rates, World, now, rates, simulate
+from benchmarks.calibration import CONTROLS, SCENARIOS, STACKS, Array, Rates, World, rates, simulate
 
 EFFECTS = (1.05, 1.1, 1.2)  # true speedups for which power is computed
 ROUNDS = 8
@@ -64,7 +64,7 @@ def calibrate_both(scenario: str, blocks: int, ratios: int, runs: int, seed: int
         [simulate(random, SCENARIOS[scenario], questions, blocks, equal, EFFECTS) for _ in range(count)]
         for equal, count in sizes
     ]
-    return rates(now, *in_rounds, EFFECTS), rates(now, *alone, EFFECTS)
+    return rates(*in_rounds, EFFECTS), rates(*alone, EFFECTS)
 
 
 def show(cells: Iterable[tuple[str, int, int]], runs: int, seed: int) -> None:

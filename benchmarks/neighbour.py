@@ -84,7 +84,7 @@ def unaware(rows: list[Row]) -> list[Row]:
 
 def speedups(loaded: results.Results, rows: list[Row]) -> dict[tuple[str, str], Speedup]:
     """Returns {(question, stack): speedup} of these rows, by the set's baseline and protocol."""
-    from suite.results.speedup.verdicts import ratios
+    from suite.results.speedup.speedups import ratios
 
     return {(speedup.name, speedup.stack): speedup for speedup in ratios(rows, loaded.baseline, loaded.protocol)}
 

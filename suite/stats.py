@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Literal
@@ -93,37 +93,66 @@ class Estimate:
     blocks: int = 0
 
 
+LOG_MAX = 700.0  # exp of more overflows a float, and the interval of two blocks may be that wide
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The mean of a number of blocks, with its standard error and the degrees of freedom of its Student's t."""
+
+    value: float
+    error: float
+    freedom: float
+    blocks: int
+
+    @classmethod
+    def of(cls, values: Collection[float], freedom: float) -> Mean:
+        """Returns the mean of two values or more, each of one block."""
+        return cls(fmean(values), spread(values) / math.sqrt(len(values)), freedom, len(values))
+
+    @property
+    def p(self) -> float:
+        """The two-sided p of the true mean being 0; 0 for any other mean whose error is 0."""
+        from scipy import special  # workers' environments lack scipy
+
+        if self.error == 0:
+            return float(self.value == 0)
+        return float(2 * special.stdtr(self.freedom, -abs(self.value) / self.error))
+
+    def half(self, doubt: float) -> float:
+        """Returns half the width of the interval that misses the true mean with probability `doubt`."""
+        from scipy import special
+
+        return float(special.stdtrit(self.freedom, 1 - doubt / 2)) * self.error
+
+    def ratio(self, doubt: float) -> Estimate:
+        """Returns the ratio whose logarithm this is, with such an interval."""
+        half = self.half(doubt)
+        low, high = (math.exp(max(-LOG_MAX, min(LOG_MAX, self.value + side * half))) for side in (-1, 1))
+        return Estimate(math.exp(self.value), low, high, self.p, self.blocks)
+
+
 def ratio_of(log_ratios: Sequence[float], freedom: int, confidence: float) -> Estimate:
     """Returns the geometric mean of block ratios with its t interval.
 
     `log_ratios` are ln(t_B/t_A) block by block. `freedom` has the degrees of freedom of the first stage of blocks,
     because the size of a second stage depends on the first one's spread (Stein 1945).
     """
-    from scipy import special  # workers' environments lack scipy
-
-    count = len(log_ratios)
-    mean = fmean(log_ratios)
-    if count < 2 or freedom < 1:
-        return Estimate(math.exp(mean), None, None, None, count)
-    error = spread(log_ratios) / math.sqrt(count)
-    half = float(special.stdtrit(freedom, 0.5 + confidence / 2)) * error
-    p = float(2 * special.stdtr(freedom, -abs(mean) / error)) if error > 0 else float(mean == 0)
-    return Estimate(math.exp(mean), math.exp(mean - half), math.exp(mean + half), p, count)
+    if len(log_ratios) < 2 or freedom < 1:
+        return Estimate(math.exp(fmean(log_ratios)), blocks=len(log_ratios))
+    return Mean.of(log_ratios, freedom).ratio(1 - confidence)
 
 
 def mean_of(differences: Sequence[float], freedom: int, confidence: float) -> Estimate:
     """Returns the arithmetic mean of differences in seconds with its t interval; one difference has no interval."""
-    mean, count = fmean(differences), len(differences)
-    if count < 2 or freedom < 1:
-        return Estimate(mean, blocks=count)
-    from scipy import special  # workers' environments lack scipy
-
-    error = spread(differences) / math.sqrt(count)
-    half = float(special.stdtrit(freedom, 0.5 + confidence / 2)) * error
-    return Estimate(mean, mean - half, mean + half, blocks=count)
+    if len(differences) < 2 or freedom < 1:
+        return Estimate(fmean(differences), blocks=len(differences))
+    mean = Mean.of(differences, freedom)
+    half = mean.half(1 - confidence)
+    return Estimate(mean.value, mean.value - half, mean.value + half, blocks=mean.blocks)
 
 
-def spread(values: Sequence[float]) -> float:
+def spread(values: Collection[float]) -> float:
     """Returns the sample standard deviation."""
     mean = fmean(values)
     return math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))

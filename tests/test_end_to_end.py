@@ -13,7 +13,7 @@ import pytest
 
 from suite import results
 from suite.case import TRACKS
-from suite.results.speedup.verdicts import ratios
+from suite.results.speedup.speedups import ratios
 from suite.sets.result_set import ResultSet
 from suite.stacks import knobs
 from suite.stacks.catalog import STACKS

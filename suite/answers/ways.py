@@ -60,16 +60,16 @@ def settings(comparison: FieldComparison, base: str) -> pl.DataFrame:
     lines = [
         {
             "by": comparison.field,
-            "question": line.question,
-            "stack": line.stack,
-            "value": line.speedup.stack,
+            "question": speedup.name,
+            "stack": comparison.stacks[speedup.comparison_id],
+            "value": speedup.stack,
             "baseline": base,
             "clock": comparison.clock,
-            "verdict": line.speedup.verdict,
-            "verdict_note": line.speedup.why or line.speedup.note,
-            **ends("speedup", line.speedup.ratio),
+            "verdict": speedup.verdict,
+            "verdict_note": speedup.why or speedup.note,
+            **ends("speedup", speedup.ratio),
         }
-        for line in comparison.over(base)
+        for speedup in comparison.over(base)
     ]
     return pl.DataFrame(lines, schema=TYPES)
 

@@ -122,7 +122,7 @@ class Results:
         Raises UserError for a baseline that the set lacks, and for an unknown clock.
         """
         from suite.results.frame import table
-        from suite.results.speedup.verdicts import ratios
+        from suite.results.speedup.speedups import ratios
 
         speedups = ratios(self.rows, baseline or self.baseline, self.protocol, clock)
         lines = (
@@ -134,28 +134,18 @@ class Results:
     def summary(self, baseline: str | None = None, clock: str = "synced") -> pl.DataFrame:
         """Returns one row for each stack but the baseline: the geometric mean of its ratios, over `n_ok` of `n`
         questions, with the least and the greatest ratio. `common` is the mean over the `n_common` questions that all
-        stacks answered; rows are sorted by it. Raises UserError as `ratios` does."""
-        from suite.results.frame import table
-        from suite.results.speedup.geometric_means import summaries
-        from suite.results.speedup.verdicts import ratios
-        from suite.sets.rows import accepted, unrun
+        stacks answered; rows are sorted by it. Raises UserError for a baseline that the set lacks, and for an unknown
+        clock."""
+        from suite.results.baselines import rebased
+        from suite.results.frame import ends, table
 
-        speedups = ratios(self.rows, baseline or self.baseline, self.protocol, clock)
-        planned = [*self.rows, *unrun(self.plan_file, accepted(self.rows))]
         lines = (
-            {
-                "stack": s.stack,
-                "n_ok": s.n_ok,
-                "n": s.n,
-                **(asdict(s.ratio) if s.ratio else {}),
-                "least": s.least and s.least.ratio.value,
-                "greatest": s.greatest and s.greatest.ratio.value,
-                "n_common": s.n_common,
-                "common": s.common and s.common.value,
-                "common_low": s.common and s.common.low,
-                "common_high": s.common and s.common.high,
+            {**asdict(s), **(asdict(s.ratio) if s.ratio else {}), **(ends("common", s.common) if s.common else {})}
+            | {
+                name: speedup and speedup.ratio.value
+                for name, speedup in (("least", s.least), ("greatest", s.greatest))
             }
-            for s in summaries(planned, speedups, self.protocol)
+            for s in rebased(self.analysis(baseline), baseline or self.baseline, clock).summaries
         )
         return table(lines, SUMMARY_COLUMNS)
 

@@ -10,13 +10,15 @@ from suite.case import Outcome, Purpose
 from suite.errors import unknown
 from suite.machine.roofline import Roofline
 from suite.protocol import Protocol
-from suite.results.baselines import over_stand_in, sharing_doubt, stand_in
+from suite.results.baselines import by_side, over_baseline
 from suite.results.names import question_names
 from suite.results.outcomes import Cell, cell, flag_counts
 from suite.results.questions.grouping import by_comparison, grouped
 from suite.results.questions.programs import ProgramQuestion, program_questions
-from suite.results.speedup.geometric_means import Summary, summaries
-from suite.results.speedup.verdicts import Pairing, Speedup
+from suite.results.speedup.geometric_means import Summary
+from suite.results.speedup.pairing import Side
+from suite.results.speedup.speedups import Pairing
+from suite.results.speedup.verdicts import Speedup
 from suite.results.stack_figures import StackFigures, stack_figures
 from suite.results.within_set import FieldComparison, field_comparisons
 from suite.sets.plan import PlanFile
@@ -41,12 +43,12 @@ class Comparison:
     name: str
     head: Row
     item: str
-    baseline: str
-    stands_in_for: str
     stacks: tuple[StackFigures, ...]
     cells: tuple[Cell, ...]
     noise: Speedup | None
     noise_flags: tuple[tuple[str, str], ...]
+    baseline: str = ""
+    stands_in_for: str = ""
 
     @property
     def cell_of_baseline(self) -> Cell | None:
@@ -70,8 +72,8 @@ class Analysis:
     """All results of a set. `rows` has every attempt; `counted` has one row for each planned process: the attempt that
     counts, as `judged` returns it. For a planned process without an attempt that counts, both have a row that says so
     (`not run` or `unsupported`). `summaries` has an entry for each stack but the baseline, `within_set` one for each
-    field of the case that has several values in the set. `search_tolerance` is that of a search for the largest size
-    that fits; None without a search.
+    field of the case that has several values in the set. `vary` is the dim whose largest size that fits was searched
+    for, within `search_tolerance`; empty without a search.
 
     `hidden` are the stacks that the reader chose not to see, `hidden_comparisons` the questions; speedups and summaries
     are of these, too.
@@ -80,18 +82,22 @@ class Analysis:
     rows: tuple[Row, ...]
     counted: tuple[Row, ...]
     baseline: str
-    protocol: Protocol
     pairing: Pairing
-    speedups: tuple[Speedup, ...]
-    summaries: tuple[Summary, ...]
     comparisons: tuple[Comparison, ...]
     within_set: tuple[FieldComparison, ...]
-    search_tolerance: float | None
     vary: str
+    speedups: tuple[Speedup, ...] = ()
+    summaries: tuple[Summary, ...] = ()
     hidden: tuple[str, ...] = ()
     hidden_comparisons: tuple[Comparison, ...] = ()
 
-    # What depends on each question's rows alone is computed from those that are shown, when somebody asks.
+    @property
+    def protocol(self) -> Protocol:
+        return self.pairing.protocol
+
+    @property
+    def search_tolerance(self) -> float | None:
+        return self.protocol.search_tolerance if self.vary else None
 
     @cached_property
     def programs(self) -> tuple[ProgramQuestion, ...]:
@@ -119,13 +125,9 @@ class Analysis:
 
     def over(
         self, baseline: str, stacks: Collection[str], question: str | None = None, families: float = 1.0
-    ) -> dict[tuple[str, str], Speedup]:
-        """Returns {(comparison_id, stack): speedup} of some stacks over another baseline, judged as one family.
-
-        `families` is the number of families that share the error probability (Bonferroni).
-        """
-        speedups = sharing_doubt(self.pairing, baseline, stacks, question, families)
-        return {(speedup.comparison_id, speedup.stack): speedup for speedup in speedups}
+    ) -> dict[Side, Speedup]:
+        """Returns the speedups of some stacks over another baseline, as `Pairing.over` judges them."""
+        return by_side(self.pairing.over(baseline, stacks, question, families))
 
 
 def analyse(
@@ -143,72 +145,52 @@ def analyse(
         raise unknown("stack", baseline, stacks, of="The result set")
     counted = (*accepted, *missing)
     pairing = Pairing.of(counted, protocol)
-    speedups = tuple(pairing.over(baseline))
-    vary = file.plan.vary if file else ""
-    tolerance = protocol.search_tolerance if vary else None
-    return Analysis(
-        rows=(*attempts, *missing),
-        counted=counted,
-        baseline=baseline,
-        protocol=protocol,
-        pairing=pairing,
-        speedups=speedups,
-        summaries=tuple(summaries(counted, speedups, protocol)),
-        comparisons=comparisons(counted, pairing, speedups, baseline, file, raised(roofline, counted)),
-        within_set=field_comparisons(counted, protocol),
-        search_tolerance=tolerance,
-        vary=vary,
+    return over_baseline(
+        Analysis(
+            rows=(*attempts, *missing),
+            counted=counted,
+            baseline=baseline,
+            pairing=pairing,
+            comparisons=questions(counted, pairing, file, raised(roofline, counted)),
+            within_set=field_comparisons(counted, protocol),
+            vary=file.plan.vary if file else "",
+        ),
+        pairing,
+        baseline,
     )
 
 
-def comparisons(
-    counted: Sequence[Row],
-    pairing: Pairing,
-    speedups: Iterable[Speedup],
-    baseline: str,
-    file: PlanFile | None,
-    roofline: Roofline | None,
+def questions(
+    counted: Sequence[Row], pairing: Pairing, file: PlanFile | None, roofline: Roofline | None
 ) -> tuple[Comparison, ...]:
-    """Returns every planned question, sorted by name; `counted` has one row for each planned process."""
+    """Returns every planned question, sorted by name, without ratios; `counted` has one row for each planned
+    process."""
     groups = grouped((row for row in counted if row["purpose"] == Purpose.TIMED), by_comparison)
     names = question_names([group[0] for group in groups.values()])
     kernels = {row["case_id"]: row.kernels for row in counted if row["purpose"] == Purpose.EXPLAIN}
-    by_case = {(speedup.comparison_id, speedup.stack): speedup for speedup in speedups}
     twins = {twin.comparison_id: twin for twin in pairing.twins()}
     items = file.units if file else {}
-    answered = []
+    asked = []
     for question, rows in groups.items():
         by_stack = grouped(rows, lambda row: row.stack_name)
         figures = [
-            stack_figures(
-                processes,
-                is_baseline=stack == baseline,
-                speedup=by_case.get((question, stack)),
-                roofline=roofline,
-                protocol=pairing.protocol,
-                kernels=kernels.get(processes[0]["case_id"], ""),
-            )
-            for stack, processes in by_stack.items()
+            stack_figures(processes, roofline, pairing.protocol, kernels.get(processes[0]["case_id"], ""))
+            for processes in by_stack.values()
             if any(row.samples() for row in processes)
         ]
-        cells = tuple(cell(stack, processes) for stack, processes in sorted(by_stack.items()))
-        if chosen := stand_in(baseline, cells, figures):
-            figures = over_stand_in(pairing, chosen, question, figures)
-        answered.append(
+        asked.append(
             Comparison(
                 id=question,
                 name=names[question],
                 head=rows[0],
                 item=items.get(rows[0].text("workload"), ITEMS),
-                baseline=chosen or baseline,
-                stands_in_for=baseline if chosen else "",
                 stacks=tuple(sorted(figures, key=lambda stack: (not stack.counts, stack.median.value, stack.stack))),
-                cells=cells,
+                cells=tuple(cell(stack, processes) for stack, processes in sorted(by_stack.items())),
                 noise=twins.get(question),
                 noise_flags=flag_counts([row for row in rows if row["replicate"] > 1]),
             )
         )
-    return tuple(sorted(answered, key=lambda comparison: comparison.name))
+    return tuple(sorted(asked, key=lambda comparison: comparison.name))
 
 
 def raised(measured: Roofline | None, rows: Iterable[Row]) -> Roofline | None:

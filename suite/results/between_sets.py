@@ -8,8 +8,8 @@ speed between the runs.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import fmean, median
 
 from suite.case import Outcome
@@ -17,12 +17,14 @@ from suite.protocol import Protocol
 from suite.results.outcomes import gravest
 from suite.results.questions.behaviour import CellKey, ClassComparison, between, classes, observations
 from suite.results.questions.grouping import grouped
-from suite.results.speedup.family import Pool, Sample, cut, simultaneous
+from suite.results.speedup.family import stepped_down
+from suite.results.speedup.moderation import moderate
 from suite.results.speedup.pairing import all_seconds
 from suite.results.speedup.ratios import freedom
-from suite.results.speedup.verdicts import Pairing, judge, why_undecided
+from suite.results.speedup.speedups import Pairing
+from suite.results.speedup.verdicts import judge, why_undecided
 from suite.sets.rows import Row, counting, judged
-from suite.stats import Estimate, Word, spread
+from suite.stats import Estimate, Mean, Word, spread
 
 # Columns that must be equal in both sets for their times to be compared, with their names in words.
 LIKE = {
@@ -39,12 +41,13 @@ LIKE = {
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """One set of a comparison: its name, the processes and rows that count, the noise floors, the f32 ceiling, and the
-    classes that its probes observed."""
+    """One set of a comparison: its name and protocol, the rows that count by case_id, the logarithms of their medians,
+    the noise floors, the f32 ceiling, and the classes that its probes observed."""
 
     name: str
-    pairing: Pairing
-    rows: tuple[Row, ...]
+    protocol: Protocol
+    cases: Mapping[str, Sequence[Row]]
+    logs: Mapping[str, Sequence[float]]  # {case_id: ln(seconds) of each process}, of the cases with times
     floors: Mapping[str, Estimate]  # {comparison_id: noise floor}
     ceiling: float | None  # FLOP/s, at the start of the run
     observed: Mapping[CellKey, str]
@@ -53,16 +56,21 @@ class Times:
     def of(cls, name: str, rows: Iterable[Row], protocol: Protocol, ceilings: Sequence[Mapping[str, float]]) -> Times:
         """Returns the times of a loaded set."""
         rows = list(rows)
-        counted = tuple(counting(rows))
-        pairing = Pairing.of(counted, protocol)
-        flops_per_second = [reading["flops_per_second"] for reading in ceilings if reading.get("flops_per_second")]
+        cases = grouped(counting(rows), lambda row: row.text("case_id"))
+        pairing = Pairing.of(rows, protocol)
+        sides = {case: (of_case[0]["comparison_id"], of_case[0].stack_name) for case, of_case in cases.items()}
+        logs = {
+            case: [*map(math.log, all_seconds(pairing.timings[side]))]
+            for case, side in sides.items()
+            if side in pairing.timings
+        }
+        ceiling = next((each["flops_per_second"] for each in ceilings if each.get("flops_per_second")), None)
         floors = {twin.comparison_id: twin.ratio for twin in pairing.twins()}
-        observed = classes(observations(judged(rows)))
-        return cls(name, pairing, counted, floors, next(iter(flops_per_second), None), observed)
+        return cls(name, protocol, cases, logs, floors, ceiling, classes(observations(judged(rows))))
 
-    def logs(self, row: Row) -> list[float]:
-        """Returns the logarithms of the medians, in seconds, of all processes of a row's case."""
-        return [*map(math.log, all_seconds(self.pairing.timings.get((row["comparison_id"], row.stack_name), {})))]
+    def seconds(self, case: str) -> float | None:
+        """Returns the geometric mean of a case's medians; None without times."""
+        return math.exp(fmean(self.logs[case])) if case in self.logs else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,26 +126,21 @@ class SetPair:
 
 
 def compare_sets(first: Times, second: Times) -> SetPair:
-    """Compares the second set with the first."""
-    # A case has the same id in every set.
-    before, after = (grouped(times.rows, lambda row: row.text("case_id")) for times in (first, second))
-    both = [case for case in before if case in after]
-    unlike = unlikeness([before[case] for case in both], [after[case] for case in both])
+    """Compares the second set with the first; a case has the same id in every set."""
+    both = [case for case in first.cases if case in second.cases]
+    unlike = unlikeness(*([row for case in both for row in times.cases[case]] for times in (first, second)))
     drift = None
     if first.ceiling and second.ceiling:
         drift = max(first.ceiling / second.ceiling, second.ceiling / first.ceiling)
     # Times of processes that were sampled alone can't be compared with those of processes that took turns.
-    comparable = [] if LIKE["sampling"] in unlike else both
-    ratios = estimates(first, second, [before[case][0] for case in comparable])
-    changes = [change(first, second, before[case], after[case], ratios.get(case), drift) for case in both]
-    if unlike:
-        changes = [replace(case, verdict=None, reason="") for case in changes]
+    ratios = {} if LIKE["sampling"] in unlike else estimates(first, second)
+    changes = [change(first, second, case, ratios.get(case), drift, judged=not unlike) for case in both]
     logs = [math.log(case.ratio.value) for case in changes if case.ratio]
     alone = [
         f"{rows[0].text('case_name')}: only in {times.name}"
-        for times, by_id, by_id_of_other in ((first, before, after), (second, after, before))
-        for case, rows in by_id.items()
-        if case not in by_id_of_other
+        for times, other in ((first, second), (second, first))
+        for case, rows in times.cases.items()
+        if case not in other.cases
     ]
     return SetPair(
         first=first.name,
@@ -147,57 +150,47 @@ def compare_sets(first: Times, second: Times) -> SetPair:
         drift=drift,
         unlike=tuple(unlike),
         alone=tuple(alone),
-        versions=tuple(changed_versions(first.rows, second.rows)),
+        versions=tuple(changed_versions(first, second)),
         observed=between(first.observed, second.observed),
     )
 
 
 def change(
-    first: Times,
-    second: Times,
-    before: Sequence[Row],
-    after: Sequence[Row],
-    ratio: Estimate | None,
-    drift: float | None,
+    first: Times, second: Times, case: str, ratio: Estimate | None, drift: float | None, *, judged: bool
 ) -> CaseChange:
-    """Compares one case, with its rows in both sets."""
-    row = before[0]
+    """Compares one case that both sets have; there is no verdict on what isn't `judged`."""
+    rows = first.cases[case], second.cases[case]
+    head = rows[0][0]
     noise = {
         f"equal processes of {times.name} differ as much": floor
         for times in (first, second)
-        if (floor := times.floors.get(row["comparison_id"]))
+        if (floor := times.floors.get(head["comparison_id"]))
     }
     if drift:
         noise["the machine's own speed differs as much"] = Estimate(1.0, 1 / drift, drift)
-    word, reason = judge(ratio, first.pairing.protocol.tie_ratio, noise) if ratio else (None, "")
-    return CaseChange(
-        row.comparison_name,
-        row.stack_name,
-        (gravest(row.outcome for row in before), gravest(row.outcome for row in after)),
-        (middle(first, row), middle(second, row)),
-        ratio,
-        word,
-        reason,
-    )
+    word, reason = judge(ratio, first.protocol.tie_ratio, noise) if ratio and judged else (None, "")
+    before, after = (gravest(row.outcome for row in of_set) for of_set in rows)
+    seconds = first.seconds(case), second.seconds(case)
+    return CaseChange(head.comparison_name, head.stack_name, (before, after), seconds, ratio, word, reason)
 
 
-def unlikeness(first: Iterable[Sequence[Row]], second: Iterable[Sequence[Row]]) -> list[str]:
+def unlikeness(*sides: Collection[Row]) -> list[str]:
     """Returns, in words, the `LIKE` columns in which the cases of two sets differ; an unknown value isn't a
     difference."""
-    sides = [[row for rows in side for row in rows] for side in (first, second)]
     values = {name: [{row[name] for row in rows} - {None} for rows in sides] for name in LIKE}
     return [LIKE[name] for name, (before, after) in values.items() if before and after and before != after]
 
 
-def changed_versions(first: Iterable[Row], second: Iterable[Row]) -> list[str]:
+def changed_versions(first: Times, second: Times) -> list[str]:
     """Returns the packages whose versions differ between the sets, with their environments."""
     before, after = (
         {
             (row.text("environment"), name): str(version)
+            for rows in times.cases.values()
             for row in rows
             for name, version in row.mapping("versions").items()
         }
-        for rows in (first, second)
+        for times in (first, second)
     )
     by_change: dict[str, list[str]] = {}
     for (environment, name), version in sorted(before.items()):
@@ -207,34 +200,20 @@ def changed_versions(first: Iterable[Row], second: Iterable[Row]) -> list[str]:
     return [f"{change} ({', '.join(environments)})" for change, environments in sorted(by_change.items())]
 
 
-def estimates(first: Times, second: Times, cases: Iterable[Row]) -> dict[str, Estimate]:
+def estimates(first: Times, second: Times) -> dict[str, Estimate]:
     """Returns {case_id: ratio} of the cases with times in both sets, estimated as one family; a ratio has no interval
-    if either set has fewer than two processes. `cases` has one row of each case."""
-    confidence = first.pairing.protocol.confidence
-    logs = {row["case_id"]: (first.logs(row), second.logs(row)) for row in cases}
-    means = {
-        case: Estimate(math.exp(fmean(before) - fmean(after)))
-        for case, (before, after) in logs.items()
-        if before and after
-    }
-    samples = {
-        case: unpaired(case, *logs[case], first.pairing.protocol) for case in means if min(map(len, logs[case])) > 1
-    }
-    ratios = simultaneous(Pool.of(samples.values()), range(len(samples)), confidence)
-    return means | {case: cut(ratio, confidence) for case, ratio in zip(samples, ratios, strict=True)}
+    if either set has fewer than two processes."""
+    logs = {case: (before, second.logs[case]) for case, before in first.logs.items() if case in second.logs}
+    single = {case: Estimate(math.exp(fmean(before) - fmean(after))) for case, (before, after) in logs.items()}
+    known = {case: unpaired(*each, first.protocol) for case, each in logs.items() if min(map(len, each)) > 1}
+    return single | stepped_down(moderate(known), first.protocol.confidence)
 
 
-def unpaired(case: str, first: Sequence[float], second: Sequence[float], protocol: Protocol) -> Sample:
-    """Returns the difference of two means of log times, with its variance and Welch's degrees of freedom (1947). The
-    sample's number of blocks is that of a paired ratio with the same degrees of freedom."""
+def unpaired(first: Sequence[float], second: Sequence[float], protocol: Protocol) -> Mean:
+    """Returns the difference of two means of log times, with its error and Welch's degrees of freedom (1947). Its
+    number of blocks is that of a paired ratio with the same degrees of freedom."""
     parts = [spread(logs) ** 2 / len(logs) for logs in (first, second)]
     freedoms = [freedom(len(logs), protocol) for logs in (first, second)]
     denominator = sum(part**2 / free for part, free in zip(parts, freedoms, strict=True))
     free = max(1, math.floor(sum(parts) ** 2 / denominator)) if denominator else sum(freedoms)
-    return Sample(case, fmean(first) - fmean(second), sum(parts) * (free + 1), free + 1, free, 1)
-
-
-def middle(times: Times, row: Row) -> float | None:
-    """Returns the geometric mean of a case's medians, in seconds; None without times."""
-    logs = times.logs(row)
-    return math.exp(fmean(logs)) if logs else None
+    return Mean(fmean(first) - fmean(second), math.sqrt(sum(parts)), free, free + 1)

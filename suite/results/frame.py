@@ -39,7 +39,8 @@ FIGURES = {
 }  # {column: the field of StackFigures}, which the map and the panels have, too
 TYPES: dict[str, Any] = {
     **dict.fromkeys(("question", "question_id", "stack", "outcome", "phase", "ended", "reason"), pl.String),
-    **dict.fromkeys(("counts", "ok", "planned"), pl.Int64),
+    "counts": pl.Boolean,
+    **dict.fromkeys(("ok", "planned"), pl.Int64),
     **dict.fromkeys(("baseline", "item", "verdict", "why", "verdict_in_set", "verdict_reason"), pl.String),
     **dict.fromkeys(FIGURES, pl.Float64),
     **dict.fromkeys(("peak_ended_bytes", "tolerance"), pl.Float64),
@@ -48,7 +49,7 @@ TYPES: dict[str, Any] = {
         for name in ("median_seconds", "speedup", "best_speedup")
         for end in ("", "_low", "_high")
     },
-    **dict.fromkeys(("two_modes", "counts"), pl.Boolean),
+    "two_modes": pl.Boolean,
     "kernels": pl.String,
     "flags": pl.List(pl.String),
 }
@@ -150,9 +151,8 @@ class Frame:
 
 
 def line(comparison: Comparison, cell: Cell, figures: StackFigures | None, rows: list[Row]) -> dict[str, Any]:
-    """Returns one stack on one question."""
-    values: dict[str, Any] = dict.fromkeys(TYPES)
-    values |= {
+    """Returns one stack on one question; what it lacks is null."""
+    values: dict[str, Any] = {
         "question": comparison.name,
         "question_id": comparison.id,
         "stack": cell.stack,
@@ -172,14 +172,21 @@ def line(comparison: Comparison, cell: Cell, figures: StackFigures | None, rows:
             for call in ("first", "second")
         }
     values |= {column: getattr(figures, field) for column, field in FIGURES.items()}
-    values["peak_ended_bytes"] = dict(figures.peak_parts).get("ended")
-    values["flags"] = [flag for flag, _ in figures.flags]
-    values |= ends("median_seconds", figures.median) | {"tolerance": greatest(rows, "tolerance")}
+    values |= {
+        "peak_ended_bytes": dict(figures.peak_parts).get("ended"),
+        "flags": [flag for flag, _ in figures.flags],
+        "tolerance": greatest(rows, "tolerance"),
+        **ends("median_seconds", figures.median),
+    }
     if (speedup := figures.speedup) is not None:
-        values |= ends("speedup", speedup.ratio)
-        values |= ends("best_speedup", speedup.best) if speedup.best else {}
-        values |= {"verdict": speedup.verdict, "why": speedup.why}
-        values |= {"verdict_in_set": speedup.in_set, "verdict_reason": speedup.reason}
+        values |= {
+            **ends("speedup", speedup.ratio),
+            **(ends("best_speedup", speedup.best) if speedup.best else {}),
+            "verdict": speedup.verdict,
+            "why": speedup.why,
+            "verdict_in_set": speedup.in_set,
+            "verdict_reason": speedup.reason,
+        }
     return values
 
 

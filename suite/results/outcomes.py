@@ -57,17 +57,13 @@ WITHOUT_PHASE = ("ok", "unsupported", "wrong", "differ", IMPLAUSIBLE)  # outcome
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One stack on one question: the gravest outcome of its processes, and how many of them are `ok`.
-
-    `not_run` is the number of planned processes without a row.
-    """
+    """One stack on one question: the gravest outcome of its processes, and how many of them are `ok`."""
 
     stack: str
     outcome: str
     phase: str
     reason: str
     ok: int
-    not_run: int
     total: int
 
     @property
@@ -109,7 +105,6 @@ def cell(stack: str, rows: Sequence[Row]) -> Cell:
         phase=first.text("phase") if first is not None else "",
         reason=first.text("reason") if first is not None else "",
         ok=sum(row.outcome == Outcome.OK for row in rows),
-        not_run=sum(row.outcome == NOT_RUN for row in rows),
         total=len(rows),
     )
 

@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from suite.case import Outcome
 from suite.machine.facts import PROCESSOR
@@ -19,7 +18,7 @@ from suite.results.outcomes import gravest
 from suite.results.questions.grouping import grouped
 from suite.results.speedup.verdicts import Speedup
 from suite.sets.rows import Row, counting
-from suite.stats import Estimate
+from suite.stats import Estimate, reach
 
 
 class ClaimResult(StrEnum):
@@ -115,10 +114,10 @@ def judge(there: Speedup | None, here: Speedup | None, ended: tuple[str, str], u
         if there.verdict == here.verdict != "undecided":
             return ClaimResult.REPRODUCED, f"{here.verdict} on both"
         return ClaimResult.NOT_COMPARABLE, "another machine"
-    reach, step = combined(there.ratio, here.ratio), math.log(here.ratio.value / there.ratio.value)
-    if reach is None:
+    most, step = combined(there.ratio, here.ratio), math.log(here.ratio.value / there.ratio.value)
+    if most is None:
         return ClaimResult.UNDECIDED, "a speedup of one block has no interval"
-    if abs(step) <= reach:
+    if abs(step) <= most:
         return ClaimResult.REPRODUCED, "within both intervals"
     return ClaimResult.SHIFTED, f"by {math.exp(abs(step)):.3g}×, {'up' if step > 0 else 'down'}"
 
@@ -126,8 +125,5 @@ def judge(there: Speedup | None, here: Speedup | None, ended: tuple[str, str], u
 def combined(there: Estimate, here: Estimate) -> float | None:
     """Returns how far the logarithms of two estimates of the same ratio may differ by chance: the square root of the
     sum of the squared half-widths of their intervals. None if one of them has no interval."""
-    ends: list[Any] = [there.low, there.high, here.low, here.high]
-    if any(end is None for end in ends):
-        return None
-    halves = [math.log(high / low) / 2 for low, high in (ends[:2], ends[2:])]
-    return math.hypot(*halves)
+    ours, theirs = reach(there), reach(here)
+    return math.hypot(math.log(ours), math.log(theirs)) if ours and theirs else None

@@ -42,7 +42,6 @@ class StackFigures:
     """
 
     stack: str
-    is_baseline: bool
     cell: Cell
     first: float | None
     second: float | None
@@ -58,8 +57,9 @@ class StackFigures:
     relative_error: float | None
     flags: tuple[tuple[str, str], ...]
     processes: tuple[Process, ...]
-    speedup: Speedup | None
     kernels: str
+    is_baseline: bool = False
+    speedup: Speedup | None = None
 
     @property
     def outcome(self) -> str:
@@ -90,15 +90,7 @@ class StackFigures:
         return self.cell.counts
 
 
-def stack_figures(
-    rows: Sequence[Row],
-    *,
-    is_baseline: bool,
-    speedup: Speedup | None,
-    roofline: Roofline | None,
-    protocol: Protocol,
-    kernels: str = "",
-) -> StackFigures:
+def stack_figures(rows: Sequence[Row], roofline: Roofline | None, protocol: Protocol, kernels: str) -> StackFigures:
     """Returns the figures of one case, computed from its `used_processes`. Some process must have samples."""
     of_stack = [row for row in rows if row["replicate"] == 1]
     used = used_processes(rows)
@@ -110,7 +102,6 @@ def stack_figures(
     least = roofline.seconds(*work) if roofline else None
     return StackFigures(
         stack=rows[0].stack_name,
-        is_baseline=is_baseline,
         cell=cell(rows[0].stack_name, rows),
         first=middle(row.number("first_seconds") for row in used),
         second=middle(row.number("second_seconds") for row in used),
@@ -130,7 +121,6 @@ def stack_figures(
             for row in rows
             if (samples := row.samples())
         ),
-        speedup=None if is_baseline else speedup,
         kernels=kernels,
     )
 

@@ -3,29 +3,21 @@ their processes are paired like those of different stacks. Pure functions."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from suite.case import Outcome
 from suite.protocol import Protocol
 from suite.results.names import question_names
-from suite.results.speedup.pairing import Side, Timing, Timings, block_timings
-from suite.results.speedup.verdicts import Pairing, Speedup
+from suite.results.questions.grouping import grouped
+from suite.results.speedup.pairing import Timing, Timings, block_timings
+from suite.results.speedup.speedups import Pairing
+from suite.results.speedup.verdicts import Speedup
 from suite.sets.rows import Row, counting
 
 # The fields of a case that a set may have with several values, each with its usual value: the default baseline.
 FIELDS = {"cache": "cold", "track": "default", "precision": "f32", "pass": "forward", "variant": "as locked"}
 CLOCKS = {"cache": "first"}  # a cache shortens the first call; the other fields are compared by steady calls
-
-
-@dataclass(frozen=True, slots=True)
-class FieldSpeedup:
-    """The speedup of one value of a field over another, for one stack on one question. The `stack` and the `baseline`
-    of `speedup` are these two values."""
-
-    question: str
-    stack: str
-    speedup: Speedup
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,56 +45,46 @@ class FieldComparison:
         """Returns the value that is the baseline by default."""
         return self.values[0]
 
-    def over(self, base: str) -> tuple[FieldSpeedup, ...]:
-        """Returns every other value over `base` on every question, judged together as one family."""
-        speedups = [
-            FieldSpeedup(speedup.name, self.stacks[speedup.comparison_id], speedup)
-            for speedup in self.pairing.over(base)
-            if speedup.comparison_id in self.stacks
-        ]
-        return tuple(sorted(speedups, key=lambda line: (line.question, line.speedup.stack, line.stack)))
+    def over(self, base: str) -> list[Speedup]:
+        """Returns the speedup of every other value over `base` on every question, judged together as one family."""
+        shown = [speedup for speedup in self.pairing.over(base) if speedup.comparison_id in self.stacks]
+        return sorted(shown, key=lambda speedup: (speedup.name, speedup.stack, self.stacks[speedup.comparison_id]))
 
 
 def compare_field(rows: Iterable[Row], field: str, protocol: Protocol) -> FieldComparison | None:
     """Pairs a set's processes as if a field of the case were the stack, and each stack a question of its own. Returns
     None if no stack ran one question with two values of the field in one run (shares of a set are different runs)."""
-    listed = list(rows)
+    listed, clock = list(rows), CLOCKS.get(field, "synced")
     if len({row.text(field) for row in listed}) < 2:
         return None
-    counted = counting(listed)
-    timings = block_timings(counted, CLOCKS.get(field, "synced"))
+    counted = [row for row in counting(listed) if row["outcome"] == Outcome.OK and row.median(clock) is not None]
+    cases = {row["case_id"]: row.case for row in counted}
+    ids = {case_id: case.digest(field) for case_id, case in cases.items()}  # of a stack on a question
+    of_each = {
+        id_: group
+        for id_, group in grouped(counted, lambda row: ids[row["case_id"]]).items()
+        if len({row.text(field) for row in group}) > 1
+        and len({(row["machine_id"], row["set_id"]) for row in group}) == 1
+    }
+    if not of_each:
+        return None
+    questions = {id_: cases[group[0]["case_id"]].digest(field, "stack", "variant") for id_, group in of_each.items()}
+    heads = {question: of_each[id_][-1] | {"comparison_id": question} for id_, question in questions.items()}
+    names = question_names([*heads.values()], without=field)
+    as_stacks = [
+        row | {"comparison_id": id_, "stack": row.text(field) or FIELDS[field], "variant": "", "implementation": ""}
+        for id_, group in of_each.items()
+        for row in group
+    ]
+    timings = block_timings(as_stacks, clock)
     if field != "variant":  # only processes of variants take turns with each other; the others are paired by time
         timings = {side: without_turns(by_block) for side, by_block in timings.items()}
-    by_value: dict[Side, Timings] = {}
-    heads: dict[str, Row] = {}
-    runs: dict[str, set[tuple[str, str]]] = {}  # {id of a stack on a question: (machine_id, set_id) of its rows}
-    pairs: dict[str, tuple[str, str]] = {}  # {id of a stack on a question: (id of the question, stack)}
-    ids = {row["case_id"]: row for row in counted}
-    digests = {case: (row.case.digest(field), row.case.digest(field, "stack", "variant")) for case, row in ids.items()}
-    for row in counted:
-        side, (id_, question) = (row["comparison_id"], row.stack_name), digests[row["case_id"]]
-        if side in timings:
-            by_value[id_, row.text(field) or FIELDS[field]] = timings[side]
-            stack = row.text("stack") if field == "variant" else row.stack_name
-            runs.setdefault(id_, set()).add((row.text("machine_id"), row.text("set_id")))
-            heads[question], pairs[id_] = row | {"comparison_id": question}, (question, stack)
-    value_counts = Counter(id_ for id_, _ in by_value)
-    both = {id_ for id_, count in value_counts.items() if count > 1 and len(runs[id_]) == 1}
-    if not both:
-        return None
-    names = question_names(
-        [heads[question] for question in {pairs[id_][0]: None for id_ in pairs if id_ in both}], without=field
-    )
-    paired = {side: by_block for side, by_block in by_value.items() if side[0] in both}
-    pairing = Pairing(
-        paired,
-        {id_: names[pairs[id_][0]] for id_ in pairs if id_ in both},
-        frozenset(value for _, value in paired),
-        protocol,
-        CLOCKS.get(field, "synced"),
-        one_family=True,
-    )
-    return FieldComparison(field, pairing, {id_: stack for id_, (_, stack) in pairs.items() if id_ in both})
+    values = frozenset(value for _, value in timings)
+    named = {id_: names[question] for id_, question in questions.items()}
+    stacks = {
+        id_: group[0].text("stack") if field == "variant" else group[0].stack_name for id_, group in of_each.items()
+    }
+    return FieldComparison(field, Pairing(timings, named, values, protocol, clock, one_family=True), stacks)
 
 
 def without_turns(timings: Timings) -> dict[int, list[Timing]]:

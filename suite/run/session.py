@@ -13,7 +13,7 @@ from typing import Protocol as Interface
 from suite.case import OUTSIDE_BLOCKS, Attempt, Flag, Outcome, Purpose
 from suite.machine import noise
 from suite.plan import layout
-from suite.results.speedup.verdicts import Pairing
+from suite.results.speedup.speedups import Pairing
 from suite.run import frontier, sudden
 from suite.run.ceilings import hold_against_programs
 from suite.run.rounds import ROUNDS, Rounds, fresh_baseline

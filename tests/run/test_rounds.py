@@ -17,7 +17,7 @@ import pytest
 
 from suite.case import Flag
 from suite.launch.turns import WorkerLine
-from suite.results.speedup.verdicts import ratios, twins
+from suite.results.speedup.speedups import Pairing, ratios
 from suite.run import rounds
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row, accepted
@@ -112,7 +112,7 @@ def test_ratios_are_formed_inside_rounds(rows: list[Row]) -> None:
     slow_seconds = median(row.median() or 0.0 for row in rows if row["variant"])
     assert slow_seconds >= 0.0052, "it sleeps for so long"
     assert speedup.ratio.value < 0.5
-    assert [len(floor.log_ratios) for floor in twins(rows, protocol)] == [2]
+    assert [len(floor.log_ratios) for floor in Pairing.of(rows, protocol).twins()] == [2]
 
 
 def median_of(row: Row, number: int) -> float:

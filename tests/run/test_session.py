@@ -17,7 +17,7 @@ from suite import results
 from suite.case import Attempt, Flag
 from suite.machine import noise
 from suite.results.outcomes import exit_code
-from suite.results.speedup.verdicts import ratios, twins
+from suite.results.speedup.speedups import Pairing, ratios
 from suite.run import sudden
 from suite.run.runner import Runner
 from suite.run.session import Session
@@ -153,7 +153,7 @@ def test_the_twin_runs_in_every_block_and_is_no_comparison(tmp_path: Path) -> No
     plan = make_plan(("calm",), ("fake", "fake@slow"), twin=True, blocks=2, blocks_max=2)
     rows = make_session(tmp_path / "set", plan).run()
     assert len(rows) == 6
-    assert len(twins(rows, plan.protocol)) == 1
+    assert len(Pairing.of(rows, plan.protocol).twins()) == 1
     assert {c.stack for c in ratios(rows, "fake", plan.protocol)} == {"fake@slow"}
 
 

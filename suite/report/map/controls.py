@@ -17,7 +17,7 @@ from suite.report.map.page_map import FILTERS, Map, map_over
 from suite.report.map.sentence import overall
 from suite.report.sections.timed.headlines import Headline, headlines
 from suite.results.analysis import Analysis
-from suite.results.cases.rebased import rebased
+from suite.results.baselines import rebased
 from suite.results.ranking import ranked_stacks
 
 Entry = list[str] | int  # a cell: [CSS classes, words, small print, note], or 0 where no choice changes it

@@ -10,7 +10,7 @@ from suite import units
 from suite.report.map.cells import SIGNS, Square, colour
 from suite.report.map.metrics import Metric
 from suite.results.analysis import Analysis
-from suite.results.cases.rebased import means_where
+from suite.results.baselines import means_where
 from suite.results.speedup.geometric_means import Summary
 
 ANSWERED = {*SIGNS} - {"mean"} | {"measured"}  # kinds of cells that a geometric mean counts

@@ -1,2 +1,1 @@
-"""Computes what a set shows of each case: its first, second and steady call, total time over steps, ratios over other
-baselines, its place under the roofline, and the proof that its results are right."""
+"""Computes the total time of a number of steps on each stack of a question."""

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from suite.protocol import Protocol
-from suite.results.speedup.family import Pool, Sample, simultaneous
-from suite.results.speedup.ratios import freedom
+from suite.results.speedup.family import together
+from suite.results.speedup.moderation import moderate
+from suite.results.speedup.ratios import mean_of_blocks
 from suite.results.speedup.verdicts import Speedup
 from suite.sets.rows import Row, counting
 from suite.stats import Estimate
@@ -65,7 +66,8 @@ def summaries(
 
 
 def rank(line: Summary) -> tuple[bool, float, str]:
-    """Returns the sort key of a summary: the greatest `common` first, then by name; those without a ratio come last."""
+    """Returns the sort key of a summary: the greatest `common` first, then by name; those without a ratio come last.
+    The mean over the stack's own questions doesn't rank, since it rises when a stack fails where it is slow."""
     return line.ratio is None, -line.common.value if line.common else 0.0, line.stack
 
 
@@ -85,17 +87,10 @@ def mean_ratios(speedups: Mapping[str, Sequence[Speedup]], protocol: Protocol) -
     """
     means = {stack: fmean(math.log(s.ratio.value) for s in group) for stack, group in speedups.items() if group}
     per_block = {stack: block_means(speedups[stack], mean) for stack, mean in means.items()}
-    pool = [stack for stack, logs in per_block.items() if len(logs) > 1]
-    samples = [
-        Sample.of(
-            "", per_block[stack], freedom(len(per_block[stack]), protocol), min(s.controls for s in speedups[stack])
-        )
-        for stack in pool
-    ]
-    estimates = simultaneous(Pool.of(samples), range(len(pool)), protocol.confidence)
+    known = {stack: mean_of_blocks(logs, protocol) for stack, logs in per_block.items() if len(logs) > 1}
     single = {stack: Estimate(math.exp(mean), blocks=len(per_block[stack])) for stack, mean in means.items()}
     alone = {stack: group[0].ratio for stack, group in speedups.items() if len(group) == 1}
-    return single | dict(zip(pool, estimates, strict=True)) | alone
+    return single | together(moderate(known), protocol.confidence) | alone
 
 
 def block_means(speedups: Sequence[Speedup], mean: float) -> list[float]:

@@ -1,5 +1,5 @@
 """Pairs the processes of two stacks block by block: by rounds if they took turns, else by nearness in time.
-docs/why/method.md has the formulas."""
+docs/why/statistics.md has the formulas."""
 
 from __future__ import annotations
 
@@ -67,28 +67,16 @@ def block_timings(rows: Iterable[Row], clock: str) -> dict[Side, dict[int, list[
 
 
 def log_ratios(stack: Timings, baseline: Timings) -> dict[int, float]:
-    """Returns {block: ln(t_baseline / t_stack)} of each block in which both ran and were sampled the same way.
-
-    All blocks of a ratio were sampled the same way. If both ways occur, the way with more blocks counts.
-    """
-    used = {timing.sampling for side in (stack, baseline) for processes in side.values() for timing in processes}
-    by_sampling: list[dict[int, float]] = []
-    for sampling in filter(used.__contains__, reversed(SAMPLINGS)):
-        sides = (sampled(stack, sampling), sampled(baseline, sampling)) if len(used) > 1 else (stack, baseline)
-        logs = {
-            block: log_ratio(sides[0][block], sides[1][block]) for block in sorted(sides[0].keys() & sides[1].keys())
-        }
-        by_sampling.append({block: log for block, log in logs.items() if log is not None})
-    return max(by_sampling, key=len, default={})
+    """Returns {block: ln(t_baseline / t_stack)} of each block in which both ran, and were sampled the same way."""
+    ours, theirs = same_way(stack, baseline)
+    logs = {block: log_ratio(ours[block], theirs[block]) for block in sorted(ours.keys() & theirs.keys())}
+    return {block: log for block, log in logs.items() if log is not None}
 
 
 def same_way(stack: Timings, baseline: Timings) -> tuple[Timings, Timings]:
-    """Returns the processes of two stacks that were sampled the same way: in rounds, if both have any."""
-    for sampling in reversed(SAMPLINGS):
-        sides = sampled(stack, sampling), sampled(baseline, sampling)
-        if all(sides):
-            return sides
-    return stack, baseline
+    """Returns the processes of two stacks that were sampled the same way: the way that both have in more blocks."""
+    ways = [(sampled(stack, way), sampled(baseline, way)) for way in reversed(SAMPLINGS)]
+    return max(ways, key=lambda sides: len(sides[0].keys() & sides[1].keys()))
 
 
 def sampled(timings: Timings, sampling: str) -> dict[int, list[Timing]]:

@@ -1,58 +1,43 @@
-"""The ratios of every stack over one baseline, which are computed once and then judged in families."""
+"""The block log-ratios of every stack over one baseline, with their moderated means."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from suite.protocol import Protocol
-from suite.results.speedup.family import Pool, Sample
-from suite.results.speedup.pairing import Side, Timings, log_ratios
+from suite.results.speedup.moderation import moderate
+from suite.results.speedup.pairing import Logs, Side, Timings, log_ratios
+from suite.stats import Mean
 
 
 @dataclass(frozen=True, slots=True)
 class Ratios:
     """Every stack over one baseline. `logs` has the block log-ratios of each side that shares a block with the
-    baseline, `by_question` has these sides by question. Sides with two blocks or more are the samples of `pool`, at the
-    indices `places`."""
+    baseline, `means` the moderated means of those with two blocks or more: one block has no spread."""
 
-    logs: Mapping[Side, dict[int, float]]
-    by_question: Mapping[str, Sequence[Side]]
-    pool: Pool
-    places: Mapping[Side, int]
-
-    @classmethod
-    def of(cls, timings: Mapping[Side, Timings], baseline: str, protocol: Protocol) -> Ratios:
-        """Pairs every stack with the baseline. A side with one block is no sample, because it has no spread."""
-        logs: dict[Side, dict[int, float]] = {}
-        by_question: dict[str, list[Side]] = {}
-        samples: dict[Side, Sample] = {}
-        for side, of_stack in timings.items():
-            question, stack = side
-            by_block = log_ratios(of_stack, timings.get((question, baseline), {})) if stack != baseline else {}
-            if by_block:
-                logs[side] = by_block
-                by_question.setdefault(question, []).append(side)
-            if len(by_block) > 1:
-                free, shared = freedom(len(by_block), protocol), controls(timings, question, baseline)
-                samples[side] = Sample.of(question, by_block.values(), free, shared)
-        return cls(logs, by_question, Pool.of(samples.values()), {side: place for place, side in enumerate(samples)})
-
-    def families(self, sides: Iterable[Side], *, one_family: bool) -> list[tuple[list[Side], list[int]]]:
-        """Returns (sides, their places in the pool) of each family: the sides of a question, or all as `one_family`.
-        Sides without a sample are left out."""
-        families: dict[str, tuple[list[Side], list[int]]] = {}
-        for side in sides:
-            if side in self.places:
-                members, places = families.setdefault("" if one_family else side[0], ([], []))
-                members.append(side)
-                places.append(self.places[side])
-        return [*families.values()]
+    logs: Mapping[Side, Logs]
+    means: Mapping[Side, Mean]
 
 
-def controls(timings: Mapping[Side, Timings], question: str, baseline: str) -> int:
-    """Returns how many processes the baseline has in each block of a question; the least number if blocks differ."""
-    return min((len(processes) for processes in timings.get((question, baseline), {}).values()), default=1)
+def over(timings: Mapping[Side, Timings], baseline: str, protocol: Protocol) -> Ratios:
+    """Pairs every stack with the baseline."""
+    found = {
+        side: log_ratios(processes, timings.get((side[0], baseline), {}))
+        for side, processes in timings.items()
+        if side[1] != baseline
+    }
+    logs = {side: by_block for side, by_block in found.items() if by_block}
+    return Ratios(logs, moderate(means_of(logs, protocol)))
+
+
+def means_of(logs: Mapping[Side, Logs], protocol: Protocol) -> dict[Side, Mean]:
+    """Returns the mean of each side with two blocks or more."""
+    return {side: mean_of_blocks(by_block.values(), protocol) for side, by_block in logs.items() if len(by_block) > 1}
+
+
+def mean_of_blocks(logs: Collection[float], protocol: Protocol) -> Mean:
+    return Mean.of(logs, freedom(len(logs), protocol))
 
 
 def freedom(blocks: int, protocol: Protocol) -> int:

@@ -16,7 +16,7 @@ from suite.cli.measure import bisect
 from suite.cli.measure.bisect import BisectOptions
 from suite.environments.locks import Lock
 from suite.errors import UserError
-from suite.results.speedup.verdicts import Pairing
+from suite.results.speedup import speedups
 from tests.ctrl_c import on_ctrl_c
 from tests.launch.programs import HUNG_SECONDS, wait_for
 from tests.scenes import FAKE, SCENARIOS
@@ -78,7 +78,7 @@ def command(folder: Path) -> list[str]:
 @pytest.fixture
 def undisturbed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The fake stack sleeps: no verdict of it has to wait until others leave it the cores, nor takes many blocks."""
-    monkeypatch.setattr(Pairing, "disturbed", lambda self, side: 0)
+    monkeypatch.setattr(speedups, "disturbed", lambda *stacks: 0)
     monkeypatch.setattr(bisect, "BLOCKS", BLOCKS)
 
 

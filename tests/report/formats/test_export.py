@@ -20,10 +20,10 @@ THREE_QUESTIONS = """\
 
 | stack | ffn train full | gemm forward tiny | llama train tiny |
 | --- | ---: | ---: | ---: |
-| numpy | 0.739× [0.541, 1.00) slower | 2.84× [2.56, 3.16] faster | unsupported |
-| jax_jit | 1.75× [1.38, 2.23] faster | 0.251× [0.186, 0.340] slower (two modes) | 3.45× [3.11, 3.83] faster |
+| numpy | 0.739× [0.550, 0.992] slower | 2.84× [2.57, 3.14] faster | unsupported |
+| jax_jit | 1.75× [1.39, 2.20] faster | 0.251× [0.188, 0.335] slower (two modes) | 3.45× [3.12, 3.81] faster |
 | torch_xla | out of host memory in the steady runs \
-| 0.0746× [0.0405, 0.137] slower (two modes) | 0.0896× [0.0616, 0.130] slower (two modes) |
+| 0.0746× [0.0417, 0.133] slower (two modes) | 0.0896× [0.0628, 0.128] slower (two modes) |
 | torch_eager | 22.0 ms | 9.27 µs | 1.60 ms |
 """
 TWO_PASSES = """\

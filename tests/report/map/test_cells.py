@@ -56,7 +56,7 @@ def test_colour_is_even_in_both_directions() -> None:
     ],
 )
 def test_each_ending_has_its_sign_and_words(outcome: str, kind: str) -> None:
-    cell = state_square(Cell("tf_xla", outcome, "first", "because", 0, 0, 3))
+    cell = state_square(Cell("tf_xla", outcome, "first", "because", 0, 3))
     assert cell.kind == kind and cell.sign == STATES[kind][0] and cell.words
     assert "because" in cell.title
 
@@ -73,9 +73,9 @@ def test_what_the_machine_lacks_is_apart_from_what_a_stack_cant_do(monkeypatch: 
     assert [reason for reason in reasons if reason and not is_absent(reason)] == []
     for exclusion in (exclusion for stack in STACKS.values() for exclusion in stack.exclusions):
         assert not is_absent(exclusion.reason)
-    lacking = Cell("jax_jit", "unsupported", "", "there is no lock for environment jax on tpu", 0, 0, 1)
+    lacking = Cell("jax_jit", "unsupported", "", "there is no lock for environment jax on tpu", 0, 1)
     assert state_square(lacking).words == "not installed here"
-    assert state_square(Cell("numpy", "unsupported", "", "NumPy has no bf16", 0, 0, 1)).words == "unsupported"
+    assert state_square(Cell("numpy", "unsupported", "", "NumPy has no bf16", 0, 1)).words == "unsupported"
 
 
 def test_a_mean_says_how_many_questions_it_is_over_not_how_many_its_stack_answered() -> None:

@@ -13,7 +13,7 @@ from suite.report.page import Report
 from suite.report.sections.timed.headlines import headlines
 from suite.results import Results
 from suite.results.analysis import Analysis, analyse
-from suite.results.cases.rebased import rebased
+from suite.results.baselines import rebased
 from suite.results.shown import only
 from suite.sets.archive.listing import Listed
 from suite.site.entry import questions

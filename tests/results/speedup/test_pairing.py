@@ -8,7 +8,7 @@ import pytest
 
 from suite.protocol import Protocol
 from suite.results.speedup.pairing import Timing, best_mode, log_ratio, log_ratios, twin_log_ratios
-from suite.results.speedup.verdicts import ratios
+from suite.results.speedup.speedups import ratios
 from tests.results.rows import attempt_of, row_of
 
 

@@ -19,7 +19,8 @@ import suite.results
 from suite.errors import UserError
 from suite.protocol import Protocol
 from suite.results.speedup.geometric_means import summaries
-from suite.results.speedup.verdicts import ALONE, Pairing, judge, ratios, twins
+from suite.results.speedup.speedups import Pairing, ratios
+from suite.results.speedup.verdicts import ALONE, judge
 from suite.sets.schema import NAMES
 from suite.stats import Estimate, ratio_of
 from tests.results.rows import WHEN, attempt_of, make_set, record, row_of, rows_of
@@ -188,8 +189,6 @@ def test_rows_of_two_machines_are_refused() -> None:
     with pytest.raises(UserError, match="2 machines"):
         ratios(rows, "numpy", THREE)
     with pytest.raises(UserError, match="2 machines"):
-        twins(rows, THREE)
-    with pytest.raises(UserError, match="2 machines"):
         summaries(rows, [], THREE)
 
 
@@ -220,8 +219,7 @@ def test_rows_are_paired_by_when_they_started() -> None:
     found = {one.stack: one for one in ratios(rows, "numpy", THREE)}
     assert found[JAX].ratio.value == pytest.approx(2 * 2 ** (1 / 6))
     assert found["tf_xla"].ratio.value == pytest.approx(2 / 2 ** (1 / 6))
-    assert {one.controls for one in found.values()} == {2}
-    [floor] = twins(rows, THREE)
+    [floor] = Pairing.of(rows, THREE).twins()
     assert floor.ratio.value == pytest.approx(0.5)
 
 
@@ -240,7 +238,7 @@ def test_three_replicates_are_held_against_each_other() -> None:
         for block in (1, 2)
         for replicate, seconds in ((1, 0.02), (2, 0.01), (3, 0.04))
     ]
-    assert only(twins(rows, THREE)).ratio.value == pytest.approx(1.0)
+    assert only(Pairing.of(rows, THREE).twins()).ratio.value == pytest.approx(1.0)
 
 
 # --- the noise floor ---
@@ -274,7 +272,7 @@ def test_a_verdict_that_the_noise_floor_forbids_says_so() -> None:
         for replicate, factors in uneven.items()
         for block, factor in enumerate(factors, 1)
     ]
-    floor, speedup = only(twins(rows, THREE)).ratio, only(ratios(rows, "numpy", THREE))
+    floor, speedup = only(Pairing.of(rows, THREE).twins()).ratio, only(ratios(rows, "numpy", THREE))
     assert floor.low < speedup.ratio.value < floor.high and speedup.ratio.low > 1
     assert (speedup.verdict, speedup.reason) == ("undecided", "equal processes differ as much")
 
@@ -402,7 +400,7 @@ def test_many_ratios_lend_each_other_what_three_blocks_do_not_know() -> None:
 def test_twins_are_a_stack_against_itself() -> None:
     rows = rows_of({"numpy": BASE, JAX: BASE})
     rows += [row_of(attempt_of("numpy", b, replicate=2), t) for b, t in enumerate(BASE, 1)]
-    found = only(twins(rows, THREE))
+    found = only(Pairing.of(rows, THREE).twins())
     assert (found.stack, found.baseline, found.ratio.value, found.verdict) == ("numpy", "numpy", 1.0, "tie")
     assert [one.stack for one in ratios(rows, "numpy", THREE)] == [JAX]
 
@@ -553,24 +551,25 @@ def test_the_constants_of_a_loaded_protocol_are_refused_if_unknown(folder: Path)
 # --- a question by itself, and among all of the set ---
 
 
-def many_questions(count: int) -> Pairing:
-    """Ten equal stacks on each of so many questions."""
-    rows = [row for number in range(count) for row in rows_of(noisy(9, blocks=5, seed=number), dims={"n": 64 + number})]
+def many_questions(*numbers: int) -> Pairing:
+    """Ten equal stacks on each of these questions."""
+    rows = [row for number in numbers for row in rows_of(noisy(9, blocks=5, seed=number), dims={"n": 64 + number})]
     return Pairing.of(rows, Protocol(blocks=5, blocks_max=5))
 
 
 def test_more_questions_widen_no_interval_but_that_of_the_whole_set() -> None:
-    def width(pairing: Pairing) -> float:
-        return float(np.mean([math.log(one.ratio.high / one.ratio.low) for one in pairing.over("numpy")]))
+    def width(*pairings: Pairing) -> float:
+        found = [one.ratio for pairing in pairings for one in pairing.over("numpy")]
+        return float(np.mean([math.log(ratio.high / ratio.low) for ratio in found]))
 
-    few, many = many_questions(2), many_questions(12)
-    assert width(many) < 1.05 * width(few)
-    together = [replace(pairing, one_family=True) for pairing in (few, many)]
-    assert width(together[0]) > 1.05 * width(few) and width(together[1]) > 1.25 * width(many)
+    few, many = [many_questions(number, number + 1) for number in range(0, 12, 2)], many_questions(*range(12))
+    assert width(many) < 1.05 * width(*few)
+    assert width(*(replace(each, one_family=True) for each in few)) > 1.05 * width(*few)
+    assert width(replace(many, one_family=True)) > 1.25 * width(many)
 
 
 def test_a_verdict_that_does_not_hold_among_all_of_the_set_says_so() -> None:
-    pairing = many_questions(12)
+    pairing = many_questions(*range(12))
     key = next(iter(pairing.names))
     notes = set()
     for factor in np.linspace(1.05, 1.3, 26):

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from suite import results
-from suite.results.cases.rebased import means_where, rebased
+from suite.results.baselines import means_where, rebased
 
-SETS = Path(__file__).parents[1] / "sets"
+SETS = Path(__file__).parent / "sets"
 
 
 @pytest.fixture(scope="module")
