@@ -102,6 +102,7 @@ PHASES = {
     "place": "while placing the tensors",
     "first": "in the first run",
     "second": "in the second run",
+    "third": "in the third run",
     "steady": "in the steady runs",
     "hold": "while it waited for its turn",
     "pipelined": "in the pipelined runs",
@@ -118,6 +119,9 @@ PHASES = {
     "end": "at its end",
 }
 COMPILE_PHASES = ("first", "second")  # in these phases compilers run; each phase has its own time limit
+# Metrics of the kind `CLOCK`: seconds that say whether a process's samples can be true (suite/results/clocks.py).
+CLOCK, LEAD_IN, FRESH_STEPS = "clock", "lead-in", "fresh steps"
+SAMPLING_PHASES = ("steady", "hold", "pipelined", "fetch")  # in these phases samples are taken
 
 # The worker's events.jsonl: the version of its lines, and the greatest size of the file and of a message.
 EVENTS_VERSION = 1

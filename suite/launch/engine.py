@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from suite.case import COMPILE_PHASES
+from suite.case import COMPILE_PHASES, SAMPLING_PHASES
 from suite.launch.process import Exit, ProcessLimits
 from suite.protocol import TURNS_VARIABLE
 
@@ -120,6 +120,7 @@ def supervisor_spec(
         "directory": str(directory.resolve()),
         **dataclasses.asdict(limits),
         "compile_phases": COMPILE_PHASES,
+        "clocked_phases": [*COMPILE_PHASES, *SAMPLING_PHASES],
         "turns_variable": TURNS_VARIABLE if company > 1 else "",
         **engine,
     }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from suite.guard import plain_files
@@ -45,7 +46,8 @@ class Exit:
     share counts once for each of them); `peak_bytes_cgroup` is the kernel's own figure, page cache included;
     `peak_bytes_anonymous` is the largest sample of memory without page cache. `thrashed`: the worker was killed because
     its memory was full and it only read evicted pages of its files again. `left_behind` counts descendants that
-    outlived SIGKILL.
+    outlived SIGKILL. `phase_seconds` is the time that the worker spent in each phase in which it reads its clock, by
+    the supervisor's clock and to a few of its looks, without the time in which it held; empty if unknown.
     """
 
     limits: ProcessLimits
@@ -64,6 +66,7 @@ class Exit:
     left_behind: int = 0
     problem: str | None = None
     thrashed: bool = False
+    phase_seconds: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, folder: Path, limits: ProcessLimits) -> Exit:

@@ -163,11 +163,11 @@ def hidden(analysis: Analysis) -> Iterator[str]:
 
 
 def wrong(comparisons: Iterable[Comparison]) -> Iterator[str]:
-    """Yields the stacks that failed the equivalence gate, then those that were faster than the machine can be."""
+    """Yields the stacks that failed the equivalence gate, then those whose times can't be."""
     for outcome, words in (
         (Outcome.WRONG, "Wrong results"),
         (Outcome.DIFFER, "Results that differ, and nothing says which is right"),
-        (IMPLAUSIBLE, "Faster than the machine can be"),
+        (IMPLAUSIBLE, "Times that can't be"),
     ):
         for comparison in comparisons:
             stacks = [cell.stack for cell in comparison.cells if cell.outcome == outcome]

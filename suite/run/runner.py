@@ -22,6 +22,7 @@ from suite.launch.process import Exit, ProcessLimits
 from suite.machine.roofline import Roofline
 from suite.plan.memory import needs_no_less
 from suite.reference.floor import floor
+from suite.results.clocks import contradiction
 from suite.results.limits import SpeedLimit, exceeded
 from suite.run import sudden
 from suite.run.agreement import Agreement
@@ -239,9 +240,11 @@ class Runner:
         self.agreement.judge(row)
         if self.unpinned:
             row["flags"] = [*row["flags"], str(Flag.UNPINNED)]
-        if (broken := self.too_fast(row)) is not None:
+        broken = self.too_fast(row)
+        reason = contradiction(row, end.phase_seconds) if broken is None else broken.exceeded_by(row)
+        if reason is not None:
             row["flags"] = [*row["flags"], str(Flag.IMPLAUSIBLE)]
-            row["reason"] = broken.exceeded_by(row)
+            row["reason"] = reason
         return row
 
     def too_fast(self, row: Row, programs: Sequence[Program] = ()) -> SpeedLimit | None:

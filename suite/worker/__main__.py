@@ -14,7 +14,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from suite.case import Attempt, Flag, Purpose
+from suite.case import CLOCK, FRESH_STEPS, Attempt, Flag, Purpose
 from suite.protocol import Protocol
 from suite.stacks.threads import thread_environ, with_flags
 from suite.worker.events import Events
@@ -232,6 +232,8 @@ def judged(adapter: Any, data: Any, evidence: Any, events: Events, observed: str
         events.facts(relative_error=findings.worst)
     for name, digest in findings.digests.items():  # compared with those of the other stacks
         events.write("metric", name=name, unit="1", kind="digest", values=digest.figures)
+    if findings.fresh_seconds:
+        events.write("metric", name=FRESH_STEPS, unit="s", kind=CLOCK, values=findings.fresh_seconds)
     if findings.compared:
         events.facts(tolerance=findings.tolerances.plain)
     flags = {Flag.UNSTABLE: findings.unstable, Flag.NOT_FINITE: findings.odd, Flag.WIDER: findings.wider}

@@ -71,6 +71,7 @@ MEASURED = [
     "place",
     "first",
     "second",
+    "third",
     "steady",
     "pipelined",
     "fetch",
@@ -137,12 +138,13 @@ def test_the_stop_rule_of_the_request_is_obeyed(trained: list[dict[str, Any]]) -
 
 
 def test_the_first_three_losses_are_reported(trained: list[dict[str, Any]]) -> None:
-    metric, last = of(trained, "metric")
+    metric, last, fresh = of(trained, "metric")
     assert (metric["name"], metric["kind"]) == ("loss", "gate")
     assert len(metric["values"]) == 3
     assert metric["values"] == sorted(metric["values"], reverse=True)  # it learns
     assert (last["name"], last["kind"]) == ("last result", "gate")
     assert 0 < last["values"][0] < metric["values"][-1]
+    assert (fresh["name"], fresh["kind"], len(fresh["values"])) == ("fresh steps", "clock", 1)
 
 
 def test_equal_seeds_have_equal_digests(trained: list[dict[str, Any]], tmp_path: Path) -> None:
@@ -151,11 +153,12 @@ def test_equal_seeds_have_equal_digests(trained: list[dict[str, Any]], tmp_path:
     assert of(again, "metric")[0]["values"] == of(trained, "metric")[0]["values"]
 
 
-@pytest.mark.parametrize("workload", ["gemm", "mha", "selu"])
-def test_forward_passes_the_gate(workload: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("workload", "fresh"), [("gemm", 2), ("mha", 2), ("selu", 1)])  # `selu` has no batch
+def test_forward_passes_the_gate(workload: str, fresh: int, tmp_path: Path) -> None:
     done, told = run_worker(request(attempt_of(case_of(workload=workload)), OPS / workload, tmp_path))
     assert done.returncode == 0, done.stderr
-    assert [(each["name"], len(each["values"])) for each in of(told, "metric")] == [("last result", 2 + SUMS)]
+    metrics = [(each["name"], len(each["values"])) for each in of(told, "metric")]
+    assert metrics == [("last result", 2 + SUMS), ("fresh steps", fresh)]
     assert of(told, "wrong") == []
     assert 0 <= columns_of(told)["relative_error"] < 5e-6
 

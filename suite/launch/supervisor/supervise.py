@@ -34,18 +34,24 @@ EVENTS_CHUNK_BYTES = 2**20  # the most of events.jsonl that one look reads
 
 
 class PhaseReader:
-    """Follows a worker's phase in its growing events.jsonl, and ignores all other events."""
+    """Follows a worker's phase in its growing events.jsonl, and ignores all other events. `seconds` has the time that
+    the worker has spent in each of the phases `clocked`, by this process's clock."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, clocked: list[str]) -> None:
         self.phase = "start"
         self.since = time.monotonic()
+        self.seconds = dict.fromkeys(clocked, 0.0)
+        self._counted = 0.0
         self._path = path
         self._offset = 0
         self._rest = b""
 
-    def update(self) -> None:
+    def update(self, running: float) -> None:
         """Reads what was appended. A phase counts from the look that notices it, not from its beginning shortly
-        before."""
+        before. `running` are the seconds that the worker has run so far, without those in which it held."""
+        if self.phase in self.seconds:
+            self.seconds[self.phase] += running - self._counted
+        self._counted = running
         try:
             with plain_files.opened(self._path) as file:
                 file.seek(self._offset)
@@ -109,8 +115,9 @@ class Supervisor:
         try:
             self.started = time.monotonic()
             logs = self._start()
-            self.phases = PhaseReader(f"{self.spec['directory']}/events.jsonl")
+            self.phases = PhaseReader(f"{self.spec['directory']}/events.jsonl", self.spec["clocked_phases"])
             cause = self._watch({log.descriptor: log for log in logs})
+            self.phases.update(self._running())
             duration = time.monotonic() - self.started
         finally:
             left_behind = self.tree.kill()
@@ -198,6 +205,10 @@ class Supervisor:
         held = math.inf if self.relay.holds else self.relay.held_seconds()
         return float(self.started + self.spec["timeout_seconds"] + held)
 
+    def _running(self) -> float:
+        """Returns the seconds since the worker's start, without those in which it held."""
+        return time.monotonic() - self.started - (self.relay.held_seconds() if self.relay is not None else 0.0)
+
     def _deadline(self) -> float:
         deadline = self._total()
         if self.phases.phase in self.spec["compile_phases"]:
@@ -206,7 +217,7 @@ class Supervisor:
 
     def _check(self, now: float) -> str | None:
         """Looks once at deadlines and memory. Returns the broken limit, `total`, `compile` or `memory`, or None."""
-        self.phases.update()
+        self.phases.update(self._running())
         if now >= self._deadline():
             return "total" if now >= self._total() else "compile"
         if self.group is not None and self.group.oom_kills():
@@ -254,6 +265,7 @@ class Supervisor:
             "duration_seconds": duration,
             "interrupted": cause == "interrupted",
             "left_behind": left_behind,
+            "phase_seconds": self.phases.seconds,
         }
         if self.group is not None:
             self.group.remove()

@@ -26,7 +26,8 @@ class GateFindings:
     those of other stacks later. `compared` is false if the whole case has no reference. `unstable` are the reasons that
     stressed weights give against a framework's own norm that is known to be unstable: they don't make the case wrong,
     but its row is flagged. `wider` are functions that have computed in a wider type than their inputs have. `odd` says
-    that the reference has values that are NaN or infinite.
+    that the reference has values that are NaN or infinite. `fresh_seconds` are those of steps on values that the
+    stack saw for the first time.
     """
 
     tolerances: Tolerances
@@ -37,6 +38,7 @@ class GateFindings:
     unstable: list[str] = field(default_factory=list)
     wider: list[str] = field(default_factory=list)
     odd: bool = False
+    fresh_seconds: list[float] = field(default_factory=list)
 
     @property
     def reason(self) -> str:

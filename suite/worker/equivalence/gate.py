@@ -112,6 +112,7 @@ class Gate:
         if timed.late and self.adapter.optimizer:
             # Last: most mistakes of a stack show there too, and a row has room for few reasons.
             timed.late.judge(self.findings, self.adapter.optimizer)
+            self.findings.fresh_seconds.append(timed.late.seconds)
         return self.findings
 
     @property

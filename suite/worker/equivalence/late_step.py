@@ -20,6 +20,7 @@ from suite import protocol
 from suite.reference.digests import Array, difference
 from suite.reference.optimizers import OPTIMIZERS, Tensors
 from suite.stacks.base import Adapter
+from suite.worker.equivalence import checked_step
 from suite.worker.equivalence.decay import LackingDecay
 from suite.worker.equivalence.findings import GateFindings
 from suite.workloads.tensors import random_words
@@ -44,6 +45,7 @@ class LateStep:
     largest: Mapping[str, float]
     parameters: tuple[Tensors, Tensors]
     moments: tuple[Tensors, Tensors]
+    seconds: float
 
     def judge(self, findings: GateFindings, optimizer: str) -> None:
         """Requires that the step's loss was that of its parameters, and that its gradients changed moments and
@@ -104,16 +106,16 @@ def take(adapter: Adapter, state: Any, batch: Any, steps: int) -> LateStep:
     read_loss = float(read.pop("loss"))
     gradients, largest = samples(read), {name: float(np.abs(g).max(initial=0.0)) for name, g in read.items()}
     del read
-    state, outputs = adapter.step(state, batch)
-    adapter.wait(state, outputs)
+    state, loss, seconds = checked_step.take(adapter, state, batch)
     return LateStep(
         steps,
-        float(adapter.results(outputs)),
+        float(loss),
         read_loss,
         gradients,
         largest,
         (parameters, samples(adapter.read("parameters", state, batch), without=adapter.buffers)),
         (moments, samples(adapter.read("moments", state, batch))),
+        seconds,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from suite.stacks.base import Adapter
 from suite.worker.data import Data
+from suite.worker.equivalence import checked_step
 from suite.worker.equivalence.findings import GateFindings
 from suite.workloads import trees
 from suite.workloads.tensors import COMPLEX, FLOATS, Normal, PositiveDefinite, Uniform
@@ -23,7 +24,8 @@ def check(adapter: Adapter, data: Data, timed: TimedEvidence, findings: GateFind
     """Checks the last result on other values, and then one on the timed batch again with other weights."""
     other = Data(adapter.case, adapter.workload, data.seed + 1)
     state, batch = other.place(adapter, moments=False)
-    result = stepped(adapter, state, batch, CALLS)
+    result, seconds = stepped(adapter, state, batch, CALLS)
+    findings.fresh_seconds.append(seconds)
     expected = other.expected() if hasattr(other.spec, "reference") else None
     if expected is not None:
         right = {"loss": np.asarray(expected.losses[0])} if adapter.train else expected.outputs
@@ -33,8 +35,10 @@ def check(adapter: Adapter, data: Data, timed: TimedEvidence, findings: GateFind
         batches.append(("the timed batch and other weights", data, timed.witness.batch))
     kind, key = ("gradients", "loss") if adapter.train else ("output", "output")
     for what, of, values in batches:
+        actual, seconds = stepped(adapter, state, values, 1)
+        findings.fresh_seconds += [seconds] if of is data else []
         read = of.results(adapter, adapter.read(kind, state, values)[key])
-        findings.hold_all(f"{{}} of {what}, read", of.results(adapter, stepped(adapter, state, values, 1)), read)
+        findings.hold_all(f"{{}} of {what}, read", of.results(adapter, actual), read)
     if timed.result is not None and must_change(data, timed) and same(timed.result, result):
         findings.refuse(f"{'loss' if adapter.train else 'output'} of other values: it equals the timed one")
 
@@ -46,11 +50,12 @@ def must_change(data: Data, timed: TimedEvidence) -> bool:
     return drawn and any(kind in (*FLOATS, *COMPLEX) for kind in timed.types.values())
 
 
-def stepped(adapter: Adapter, state: Any, batch: Any, calls: int) -> Any:
-    for _ in range(calls):
-        state, outputs = adapter.step(state, batch)
-        adapter.wait(state, outputs)
-    return adapter.results(outputs)
+def stepped(adapter: Adapter, state: Any, batch: Any, calls: int) -> tuple[Any, float]:
+    """Takes steps that don't change the state. Returns the last result, and the seconds of the first."""
+    state, result, seconds = checked_step.take(adapter, state, batch)
+    for _ in range(calls - 1):
+        state, result, _ = checked_step.take(adapter, state, batch)
+    return result, seconds
 
 
 def same(one: Any, other: Any) -> bool:

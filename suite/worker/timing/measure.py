@@ -14,7 +14,7 @@ from statistics import median
 from time import perf_counter_ns as now
 from typing import Any
 
-from suite.case import Flag
+from suite.case import CLOCK, LEAD_IN, Flag
 from suite.protocol import Protocol
 from suite.stacks.base import Adapter
 from suite.stats import steady_start
@@ -142,12 +142,13 @@ def measure(
         )
         losses += loss_of(adapter, clock)
 
-    events.phase("steady")
+    events.phase("third")
     settle()
 
     def after_third() -> None:
         losses.extend(loss_of(adapter, clock))
         look(clock.state)
+        events.phase("steady")  # not before: nothing but taking samples takes time from here on
 
     taken = steady(clock, cores, protocol, events, enough if turns is None else warm, after_third)
     if turns is None:
@@ -195,6 +196,7 @@ def in_rounds(
     added to them."""
     taken = SamplesInRounds.after(alone, protocol)
     most = max(1, protocol.samples_max // protocol.rounds_min)
+    lead_ins: list[float] = []
     while True:
         events.phase("hold")
         order = turns.hold(taken.asks_for(protocol))
@@ -204,19 +206,22 @@ def in_rounds(
             return steady(clock, cores, protocol, events, enough, lambda: None, alone)
         if not order:
             events.facts(sampling="rounds", **turns.columns())
+            events.write("metric", name=LEAD_IN, unit="s", kind=CLOCK, values=lead_ins)
             return taken if taken.seconds else alone
-        lead_in(clock, protocol.batch_seconds - most * median(alone.seconds[-most:]))
+        lead_ins.append(lead_in(clock, protocol.batch_seconds - most * median(alone.seconds[-most:])))
         taken.add(*take(clock, cores, protocol, events, most, order))
 
 
-def lead_in(clock: Clock, seconds: float) -> None:
-    """Makes calls that don't count. A turn lasts `batch_seconds` in any case, and of many short calls only the last are
-    samples: when a process goes on after a hold, the kernel may need 70 ms to spread its threads over the cores again
-    (seen: 116 µs a call of JAX in turns of 29 ms, and 69 µs in a process of its own)."""
+def lead_in(clock: Clock, seconds: float) -> float:
+    """Makes calls that don't count. Returns the seconds that they took. A turn lasts `batch_seconds` in any case, and
+    of many short calls only the last are samples: when a process goes on after a hold, the kernel may need 70 ms to
+    spread its threads over the cores again (seen: 116 µs a call of JAX in turns of 29 ms, and 69 µs in a process of its
+    own)."""
     spent_ns = 0
     with quiet_collector():
         while spent_ns * NS < seconds:
             spent_ns += clock.synced()[1]
+    return spent_ns * NS
 
 
 def steady(

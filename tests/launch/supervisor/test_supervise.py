@@ -14,7 +14,7 @@ import pytest
 from suite.launch.engine import ROOT, skewing, worker_environment
 from suite.launch.supervisor import cgroup, tree
 from suite.launch.supervisor.output import HEAD_BYTES, TAIL_BYTES
-from suite.launch.supervisor.supervise import Thrashing
+from suite.launch.supervisor.supervise import PhaseReader, Thrashing
 from tests.ctrl_c import on_ctrl_c
 from tests.launch.programs import HUNG_SECONDS, Run, alive, read_pids, wait_for, write_program
 
@@ -338,3 +338,16 @@ def _no_cgroup_left() -> None:
             # Others may be at work: theirs goes before its supervisor does.
             at_work = Path(f"/proc/{folder.name.removeprefix(cgroup.PREFIX)}").exists()
             assert at_work or not folder.exists()
+
+
+def test_the_time_of_each_phase_is_taken_by_the_supervisor_s_clock(tmp_path: Path) -> None:
+    """From one look to the next: a phase begins with the look that notices it."""
+    path = tmp_path / "events.jsonl"
+    reader = PhaseReader(str(path), ["first", "steady"])
+    reader.update(2.0)
+    for phase, running in (("first", 3.0), ("third", 3.5), ("steady", 5.5), ("steady", 6.0), ("end", 8.0)):
+        with path.open("a") as file:
+            file.write(json.dumps({"event": "phase", "phase": phase, "t_ns": 1}) + "\n")
+        reader.update(running)
+    reader.update(9.0)
+    assert reader.seconds == {"first": 0.5, "steady": 2.5}

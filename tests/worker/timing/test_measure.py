@@ -85,6 +85,7 @@ def test_each_clock_reads_what_it_says(run: Any) -> None:
     assert [event["phase"] for event in of(recorder.events, "phase")] == [
         "first",
         "second",
+        "third",
         "steady",
         "pipelined",
         "fetch",
@@ -125,7 +126,7 @@ def test_phases_are_written_before_they_begin(run: Any) -> None:
         measure.measure(adapter, 0, None, QUICK, Watching())
     finally:
         measure.now = clock
-    assert calls[:3] == [("first", 0), ("second", 1), ("steady", 2)]
+    assert calls[:4] == [("first", 0), ("second", 1), ("third", 2), ("steady", 3)]
 
 
 # --- the stop rule ---

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import multiprocessing
 import os
@@ -94,7 +95,18 @@ def test_a_process_is_warm_once_a_steady_state_can_be_told(sample: Sample, secon
     alone = [e for e in of(recorder.events, "samples") if "synced_seconds" in e and "round" not in e]
     assert count <= sum(len(event["synced_seconds"]) for event in alone) <= count + 13
     phases = [event["phase"] for event in of(recorder.events, "phase")]
-    assert phases[:5] == ["first", "second", "steady", "hold", "steady"] and phases[-2:] == ["pipelined", "fetch"]
+    assert phases[:6] == ["first", "second", "third", "steady", "hold", "steady"]
+    assert phases[-2:] == ["pipelined", "fetch"]
+
+
+def test_every_call_of_a_turn_is_accounted_for(sample: Sample) -> None:
+    """Of short calls most only lead into it."""
+    adapter = Scripted(lambda n: 1e-5)
+    recorder, _, line = sample(adapter, dataclasses.replace(PROTOCOL, side_seconds_max=0))
+    [lead_in] = [event["values"] for event in of(recorder.events, "metric") if event["name"] == "lead-in"]
+    sampled = sum(len(event["synced_seconds"]) for event in of(recorder.events, "samples"))
+    assert len(lead_in) == len(line.asked) - 1
+    assert 2 + sampled + sum(lead_in) / 1e-5 == pytest.approx(adapter.calls)
 
 
 def test_the_phase_says_whether_it_holds(sample: Sample) -> None:
