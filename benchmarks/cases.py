@@ -45,7 +45,9 @@ def case_of(
 
 def attempt_of(case: Case) -> Attempt:
     """Returns a timed process of a case."""
-    return Attempt(set_id="benchmark", case=case, block=1, order=1, replicate=1, purpose=Purpose.TIMED, retry=1, seed=0)
+    return Attempt(
+        set_id="benchmark", case=case, block=1, position=1, replicate=1, purpose=Purpose.TIMED, retry=1, seed=0
+    )
 
 
 def run_worker(

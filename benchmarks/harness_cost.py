@@ -58,7 +58,7 @@ def case_seconds(events: list[dict[str, Any]]) -> float:
 def costs(folder: Path) -> tuple[list[HarnessCost], int]:
     """Returns (costs of all cases that another case follows in the same block, number of rows left out)."""
     rows = read_rows(folder / "results.parquet")
-    rows.sort(key=lambda row: (row["block"], row["retry"], row["order"]))
+    rows.sort(key=lambda row: (row["block"], row["retry"], row["position"]))
     cases: list[HarnessCost] = []
     warmed: set[str] = set()
     for row, following in pairwise(rows):

@@ -52,7 +52,7 @@ def rows(questions: int) -> list[Row]:
         for block in range(1, BLOCKS + 1):
             for order, stack in enumerate(cases):
                 case = dataclasses.replace(cases[stack], dims={"n": 64 + number})
-                attempt = dataclasses.replace(attempt_of(case), block=block, order=order)
+                attempt = dataclasses.replace(attempt_of(case), block=block, position=order)
                 seconds = 1e-3 * (1 + order / 7) * np.exp(random.normal(0, 0.03, SAMPLES))
                 made.append(
                     Row(empty_row(attempt))

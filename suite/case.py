@@ -291,7 +291,7 @@ class Attempt:
     set_id: str
     case: Case
     block: int
-    order: int
+    position: int
     replicate: int
     purpose: Purpose
     retry: int
@@ -299,8 +299,8 @@ class Attempt:
 
     def __post_init__(self) -> None:
         """Raises UserError for numbers out of their bounds."""
-        if not all(0 <= getattr(self, name) <= COUNT_MAX for name in ("block", "order", "replicate", "retry")):
-            raise UserError(f"An attempt's block, order, replicate and retry are counted up to {COUNT_MAX:,}.")
+        if not all(0 <= getattr(self, name) <= COUNT_MAX for name in ("block", "position", "replicate", "retry")):
+            raise UserError(f"An attempt's block, position, replicate and retry are counted up to {COUNT_MAX:,}.")
         if not 0 <= self.seed < 2**63:
             raise UserError("A seed is a whole number from 0 to 2⁶³ − 1.")
 

@@ -31,7 +31,7 @@ from suite.stacks.names import attempt_name, case_name
 from tests.results import rows
 
 GEMM = dataclasses.replace(rows.GEMM, pass_="train")
-ATTEMPT = Attempt(set_id="a-set", case=GEMM, block=1, order=3, replicate=1, purpose=Purpose.TIMED, retry=1, seed=0)
+ATTEMPT = Attempt(set_id="a-set", case=GEMM, block=1, position=3, replicate=1, purpose=Purpose.TIMED, retry=1, seed=0)
 
 word = st.from_regex(NAME, fullmatch=True)
 cases = st.builds(
@@ -56,7 +56,7 @@ attempts = st.builds(
     set_id=st.text(max_size=12),
     case=cases,
     block=st.integers(1, 99),
-    order=st.integers(1, 999),
+    position=st.integers(1, 999),
     replicate=st.integers(1, 2),
     purpose=st.sampled_from(list(Purpose)),
     retry=st.integers(1, 9),

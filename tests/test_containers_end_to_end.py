@@ -20,6 +20,7 @@ from docker.errors import DockerException
 from suite import results
 from suite.environments import images, locks
 from suite.launch.container import SET
+from suite.sets.rows import Row
 from suite.stacks.catalog import STACKS as CATALOGUE
 from tests.engine import images_or_skip
 from tests.refusals import HUGE, WORDS
@@ -119,8 +120,8 @@ def test_programs_and_profiles_are_kept_and_read_in_containers(client: DockerCli
     assert json.loads(rows["profile"]["profile"])["categories"]["matrix products"] > 0
 
 
-def losses(row: dict[str, Any]) -> list[float]:
-    return next((metric["values"] for metric in row["metrics"] or [] if metric["name"] == "loss"), [])
+def losses(row: Row) -> list[float]:
+    return next((metric["values"] for metric in row.metrics if metric["name"] == "loss"), [])
 
 
 @EACH

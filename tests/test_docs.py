@@ -35,7 +35,6 @@ from suite.run.session import Session
 from suite.run.start import engines
 from suite.run.start.prepare import prepare
 from suite.run.start.run import Run, describe
-from suite.sets import schema
 from suite.sets.result_set import ResultSet
 from suite.stats import ratio_of
 from suite.workloads import catalog
@@ -139,13 +138,6 @@ def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
         if anchor:
             headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
             assert anchor in {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}, link
-
-
-def test_the_table_of_columns_is_the_schema() -> None:
-    text = (ROOT / "docs" / "reference" / "columns.md").read_text(encoding="utf-8")
-    shown = re.search(r"<!-- columns.*?-->\n(.*?)<!-- /columns -->", text, re.DOTALL)
-    assert shown is not None
-    assert shown[1] == schema.markdown(), "CONTRIBUTING.md says how to make it again"
 
 
 @pytest.mark.parametrize("file", reference.PAGES)

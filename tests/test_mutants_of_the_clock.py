@@ -13,8 +13,8 @@ from suite.launch.attempt import columns, prepare
 from suite.launch.local import Local
 from suite.results.clocks import contradiction
 from suite.sets.rows import Row, empty_row
+from suite.stacks.catalog import STACKS, load
 from suite.workloads import catalog
-from tests.results.rows import WHEN
 from tests.worker.processes import FAST, attempt_of, case_of
 
 # A step that takes at least WORK seconds on any machine. `self.work` is the honest step.
@@ -171,10 +171,11 @@ CHEATS = {
 }
 
 
-def ended(cheat: str, folder: Path) -> tuple[Row, str | None]:
+def ended(cheat: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Row, str | None]:
     """Returns the row of a process of this stack, and why its times can't be true."""
     stack = folder / "cheat_adapter.py"
     stack.write_text(STACK + CHEATS[cheat][0], encoding="utf-8")
+    monkeypatch.setitem(STACKS, "cheat", load(stack))
     attempt = dataclasses.replace(attempt_of(case_of(stack="cheat")), seed=0)
     request = prepare(
         attempt,
@@ -185,19 +186,17 @@ def ended(cheat: str, folder: Path) -> tuple[Row, str | None]:
         cpus=sorted(os.sched_getaffinity(0))[:1],
         gate=True,
         workload_folder=catalog.HOME / "ops" / "gemm",
-        stack_file=stack,
         cache_directory=folder,
-        environment="orchestrator",
     )
     engine = Local(Path(sys.executable))
     end = engine.launch(request)
-    row = empty_row(attempt) | columns(attempt, request, engine, end, WHEN)
+    row = empty_row(attempt) | columns(attempt, request, engine, end)
     return row, contradiction(row, end.phase_seconds)
 
 
 @pytest.mark.parametrize("cheat", CHEATS)
-def test_what_is_forged_is_caught(cheat: str, tmp_path: Path) -> None:
-    row, implausible = ended(cheat, tmp_path)
+def test_what_is_forged_is_caught(cheat: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row, implausible = ended(cheat, tmp_path, monkeypatch)
     said, expected = implausible or row["reason"], CHEATS[cheat][1]
     if expected is None:
         assert (row["outcome"], said) == ("ok", None), row["stderr_tail"]

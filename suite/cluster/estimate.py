@@ -19,7 +19,7 @@ from suite.workloads.catalog import Workload
 
 # A process is estimated from earlier processes of the same kind, on any machine of the target.
 Kind = tuple[str, str, str, str, str]  # workload, size, pass, stack, purpose
-PLACE = ("schema_version", "set_id", "block", "retry", "order", "replicate", "machine_id", "started_at", "purpose")
+PLACE = ("schema_version", "set_id", "block", "retry", "position", "replicate", "machine_id", "started_at", "purpose")
 ENDED = ("outcome", "case_id", "case_name", "comparison_id", "inferred_from", "flags")
 COLUMNS = frozenset((*PLACE, *ENDED, *CASE))  # that an estimate needs
 
@@ -46,8 +46,8 @@ def wall_seconds(rows: Iterable[Row]) -> dict[Kind, float]:
             blocks[row["set_id"], row["block"], row["retry"]].append(row)
     times: dict[Kind, list[float]] = defaultdict(list)
     for block in blocks.values():
-        for row, after in pairwise(sorted(block, key=lambda row: row["order"])):
-            if after["order"] == row["order"] + 1:  # else a process is missing between them
+        for row, after in pairwise(sorted(block, key=lambda row: row["position"])):
+            if after["position"] == row["position"] + 1:  # else a process is missing between them
                 times[kind_of_row(row)].append((after["started_at"] - row["started_at"]).total_seconds())
     return {kind: median(seconds) for kind, seconds in times.items() if median(seconds) > 0}
 

@@ -21,6 +21,7 @@ from suite.launch.engine import ALLOCATOR_VARIABLES, Engine, ProcessRequest
 from suite.launch.process import CHECK_SECONDS, Exit, ProcessLimits
 from suite.machine import facts
 from suite.protocol import Protocol
+from suite.sets.rows import metrics_json
 from suite.stacks.catalog import STACKS, environment_of
 from suite.stacks.names import attempt_name
 
@@ -102,7 +103,7 @@ def columns(attempt: Attempt, request: ProcessRequest, engine: Engine, end: Exit
         **account.columns,
         **{column: values or None for column, values in account.samples.items()},
         events.ROUNDS: account.samples[events.ROUNDS] if any(account.samples[events.ROUNDS]) else None,
-        "metrics": account.metrics,
+        "metrics": metrics_json(account.metrics),
         **dataclasses.asdict(judged),
         "outcome": str(judged.outcome),
         "stderr_tail": stderr_tail or None,

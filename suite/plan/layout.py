@@ -52,15 +52,18 @@ def block(plan: Plan, number: int, retry: int = 1) -> list[Attempt]:
     ]
     attempt = partial(Attempt, set_id=plan.set_id, block=number, retry=retry, seed=plan.seed)
     return [
-        attempt(case=case, order=order, replicate=replicate, purpose=purpose)
-        for order, (case, replicate, purpose) in enumerate(processes, 1)
+        attempt(case=case, position=position, replicate=replicate, purpose=purpose)
+        for position, (case, replicate, purpose) in enumerate(processes, 1)
     ]
 
 
 def outside(plan: Plan, purpose: Purpose, retry: int = 1) -> list[Attempt]:
     """Returns the processes of one purpose outside the blocks, as block 0. Nothing in these processes is timed."""
     attempt = partial(Attempt, set_id=plan.set_id, block=0, replicate=1, purpose=purpose, retry=retry, seed=plan.seed)
-    return [attempt(case=planned.case, order=order) for order, planned in enumerate(cases_outside(plan, purpose), 1)]
+    return [
+        attempt(case=planned.case, position=position)
+        for position, planned in enumerate(cases_outside(plan, purpose), 1)
+    ]
 
 
 def cases_outside(plan: Plan, purpose: Purpose) -> Sequence[Planned]:

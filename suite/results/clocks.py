@@ -66,5 +66,5 @@ def too_fresh(row: Row) -> str | None:
 
 
 def seconds_of(row: Row, name: str) -> list[float]:
-    named = (metric for metric in row["metrics"] or () if (metric["kind"], metric["name"]) == (CLOCK, name))
+    named = (metric for metric in row.metrics if (metric["kind"], metric["name"]) == (CLOCK, name))
     return [seconds for metric in named for seconds in metric["values"]]

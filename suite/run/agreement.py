@@ -206,7 +206,7 @@ def voter_name(row: Row) -> str:
 
 
 def metrics(row: Row, kind: str) -> dict[str, list[float]]:
-    return {metric["name"]: metric["values"] for metric in row["metrics"] or [] if metric["kind"] == kind}
+    return {metric["name"]: metric["values"] for metric in row.metrics if metric["kind"] == kind}
 
 
 def proof(row: Row) -> ReportedResults:

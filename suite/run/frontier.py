@@ -26,7 +26,7 @@ def search(runner: Runner, run: Callable[[Attempt, bool], Row], purpose: Purpose
     """
     plan, store = runner.plan, runner.store
     attempt = partial(Attempt, set_id=plan.set_id, block=0, replicate=1, retry=store.next_retry(0), seed=plan.seed)
-    order = len(plan.cases)
+    position = len(plan.cases)
     rows = [row for row in store.read()[0] if row["purpose"] == purpose and Flag.HARNESS not in row["flags"]]
     last = {row["case_id"]: row for row in sorted(rows, key=lambda row: row["retry"])}
     known = [row for row in last.values() if row["outcome"] not in again]
@@ -36,15 +36,15 @@ def search(runner: Runner, run: Callable[[Attempt, bool], Row], purpose: Purpose
         most = most_allowed(workload, first.dims, plan.vary)
         by_size = {row.case.dims[plan.vary]: row for row in known if is_of(row.case, first, plan.vary)}
         while (size := size_after(by_size, first, plan, most, purpose)) is not None:
-            order += 1
+            position += 1
             dims = dict(first.dims) | {plan.vary: size}
             case = replace(first, dims=dims, size=workload.size_of(dims, first.size))
             if purpose is Purpose.PREDICT:
                 source = source_case(case, store.plan_file.target)
                 captured = source.case_id in runner.captured
                 if not captured:
-                    run(attempt(case=source, purpose=Purpose.IR, order=order), captured)
-            by_size[size] = run(attempt(case=case, purpose=purpose, order=order), case.case_id in last)
+                    run(attempt(case=source, purpose=Purpose.IR, position=position), captured)
+            by_size[size] = run(attempt(case=case, purpose=purpose, position=position), case.case_id in last)
 
 
 def size_after(by_size: Mapping[int, Row], first: Case, plan: Plan, most: int, purpose: Purpose) -> int | None:

@@ -30,7 +30,7 @@ from suite.run.predictions import Compiler, predict, source_case
 from suite.run.reading import DEFAULT_READERS, Reading
 from suite.sets.plan import Plan
 from suite.sets.result_set import ResultSet
-from suite.sets.rows import ProcessKey, Row, empty_row
+from suite.sets.rows import ProcessKey, Row, empty_row, metrics_json
 from suite.sets.schema import NAMES
 from suite.stacks.catalog import IMPORTS, STACKS, environment_of
 from suite.stacks.names import attempt_name
@@ -144,7 +144,7 @@ class Runner:
             if outcome is Outcome.DIFFER:  # its other blocks run: their times are shown, without a verdict
                 if passed.place in self.differing or passed.place != empty_row(attempt).place:
                     continue
-                row = passed | {"retry": attempt.retry, "order": attempt.order} | verdict
+                row = passed | {"retry": attempt.retry, "position": attempt.position} | verdict
                 self.differing.add(passed.place)
             else:
                 inferred_from = {"provenance": "inferred", "inferred_from": "digests of the other dialects"}
@@ -232,7 +232,7 @@ class Runner:
                 self.store.keep_programs(attempt, process.request.folder / files.FOLDER)
             seconds = (datetime.datetime.now(datetime.UTC) - row["started_at"]).total_seconds()
             whole = {"name": "capture", "unit": "s", "kind": str(Purpose.IR), "values": [seconds]}
-            row["metrics"] = [*row["metrics"], whole]
+            row["metrics"] = metrics_json([*row.metrics, whole])
         if attempt.purpose is Purpose.PROFILE and row["outcome"] == Outcome.OK and row["profile"] is None:
             row |= self.reading.profile(process.request.folder / files.PROFILE, row["versions"] or {})
         for name in JSON_COLUMNS:

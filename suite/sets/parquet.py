@@ -3,6 +3,7 @@ own reads it, under limits, and the values are checked before anything uses them
 
 from __future__ import annotations
 
+import datetime
 import errno
 import json
 import os
@@ -59,6 +60,8 @@ def read_rows(path: Path, wanted: Collection[str] = NAMES, *, trusted: bool = Fa
         check_columns(table)
         unread = dict.fromkeys(NAMES)
         rows = [Row(unread | fields) for fields in table.to_pylist()]
+        for row in rows:
+            row["started_at"] = row["started_at"] and row["started_at"].replace(tzinfo=datetime.UTC)
         for row in rows if len(columns) == len(NAMES) else ():
             check_row(row)
     return rows

@@ -133,6 +133,11 @@ class Row(dict[str, Any]):
         return loaded if isinstance(loaded, list) else []
 
     @property
+    def metrics(self) -> list[dict[str, Any]]:
+        """The further figures of a workload: name, unit, kind and values of each."""
+        return [metric | {"values": [*map(float, metric["values"])]} for metric in self.entries("metrics")]
+
+    @property
     def peak_bytes(self) -> float | None:
         """The peak memory in bytes of this process and its children: device memory on an accelerator, anonymous
         memory on a CPU, where the kernel can drop pages of files when memory is short. None if unknown.
@@ -169,6 +174,14 @@ class Row(dict[str, Any]):
         return "; ".join(map("".join, zip(rest, words, strict=True)))
 
 
+def metrics_json(metrics: Iterable[Mapping[str, Any]]) -> str:
+    """Returns the text of the column metrics. Values that aren't finite are strings, since JSON has no numbers for
+    them."""
+    return canonical_json(
+        [{**each, "values": [v if math.isfinite(v) else str(v) for v in each["values"]]} for each in metrics]
+    )
+
+
 def undisturbed(others: Iterable[float | None]) -> list[bool]:
     """Returns whether each sample counts, by the share of the cores' time that other programs took during it."""
     return [not (share or 0) > OTHERS_SHARE_MAX for share in others]
@@ -199,7 +212,6 @@ def empty_row(attempt: Attempt) -> Row:
             "dims": canonical_json(dict(case.dims)),
             "provenance": "measured",
             "flags": [],
-            "metrics": [],
         }
     )
 

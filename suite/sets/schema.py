@@ -13,10 +13,9 @@ import pyarrow as pa
 
 # Raised when a column is added, removed or changes its meaning. Once a version is published, its sets stay readable;
 # none is yet, so that readers know this version alone.
-SCHEMA_VERSION = 12
+SCHEMA_VERSION = 13
 
 FLOATS = pa.list_(pa.float64())
-METRIC = pa.struct([("name", pa.string()), ("unit", pa.string()), ("kind", pa.string()), ("values", FLOATS)])
 
 
 class Kind(NamedTuple):
@@ -32,7 +31,7 @@ KINDS = {
     "text": Kind("string", pa.string()),
     "words": Kind("list<string>", pa.list_(pa.string())),
     "json": Kind("json", pa.string()),  # a string, because the keys differ from row to row
-    "time": Kind("timestamp", pa.timestamp("us", tz="UTC"), "UTC"),
+    "time": Kind("timestamp", pa.timestamp("us"), "UTC"),  # without a zone, which DuckDB needs another package for
     "seconds": Kind("float64", pa.float64(), "seconds"),
     "samples": Kind("list<float64>", FLOATS, "seconds"),
     "rounds": Kind("list<int64>", pa.list_(pa.int64())),
@@ -43,7 +42,6 @@ KINDS = {
     "mean count": Kind("float64", pa.float64(), "count"),
     "cores": Kind("float64", pa.float64(), "cores"),
     "FLOP": Kind("int64", pa.int64(), "FLOP"),
-    "metrics": Kind("list<metric>", pa.list_(METRIC)),
 }
 # The columns as (name, kind, meaning), by group.
 DESCRIBED = {
@@ -55,7 +53,7 @@ DESCRIBED = {
         ("case_name", "text", "the case, readable"),
         ("comparison_id", "text", "shared by cases that differ in stack, variant and implementation alone"),
         ("block", "whole", "the block, from 1; the unit of pairing"),
-        ("order", "whole", "the place in the block's shuffled order"),
+        ("position", "whole", "the place in the block's shuffled order"),
         ("replicate", "whole", "1; the baseline's further processes in the block (A/A twins) have 2, 3, …"),
         ("purpose", "text", "what the process is for: timed, prime, memory, explain, profile, ir, probe, predict"),
         ("retry", "whole", "1, and one more each time that the block, or this process alone, is run again"),
@@ -184,7 +182,7 @@ DESCRIBED = {
         ("environment_facts", "json", "what the worker saw of its surroundings, an object"),
         ("started_at", "time", "when the process was started"),
     ),
-    "metrics": (("metrics", "metrics", "further figures of a workload: name, unit, kind and values of each"),),
+    "metrics": (("metrics", "json", "further figures of a workload: a list with name, unit, kind and values of each"),),
 }
 COLUMNS = {name: KINDS[kind] for columns in DESCRIBED.values() for name, kind, _ in columns}
 NAMES: tuple[str, ...] = tuple(COLUMNS)

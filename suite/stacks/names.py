@@ -29,7 +29,7 @@ def attempt_name(attempt: Attempt) -> str:
     purpose = "" if attempt.purpose is Purpose.TIMED else f"-{attempt.purpose}"
     digest = hashlib.sha256(attempt.case.case_id.encode()).hexdigest()[:6]
     case = f"{case_name(attempt.case)[:NAME_MAX]}-{digest}"
-    return f"b{attempt.block:02d}-{attempt.order:03d}-{case}{replicate}{purpose}-a{attempt.retry}"
+    return f"b{attempt.block:02d}-{attempt.position:03d}-{case}{replicate}{purpose}-a{attempt.retry}"
 
 
 def retry_of(name: str) -> int:

@@ -19,7 +19,7 @@ from tests.launch.programs import HUNG_SECONDS, write_program
 from tests.results.rows import GEMM
 
 CASE = dataclasses.replace(GEMM, dims={"n": 8}, threads=1, limit_memory_bytes=2**30)
-ATTEMPT = Attempt(set_id="s", case=CASE, block=1, order=0, replicate=1, purpose=Purpose.TIMED, retry=1, seed=7)
+ATTEMPT = Attempt(set_id="s", case=CASE, block=1, position=0, replicate=1, purpose=Purpose.TIMED, retry=1, seed=7)
 PROTOCOL = Protocol(timeout_seconds=HUNG_SECONDS)
 
 
@@ -69,7 +69,7 @@ def test_an_attempt_that_ends_well(tmp_path: Path) -> None:
         "dispatch_seconds": [1.0],
         "pipelined_seconds": None,
         "fetch_seconds": None,
-        "metrics": [{"name": "x", "unit": "s", "kind": "time", "values": [7.0]}],
+        "metrics": '[{"kind":"time","name":"x","unit":"s","values":[7.0]}]',
         "outcome": "ok",
         "reason": None,
         "flags": [],

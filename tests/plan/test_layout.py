@@ -53,7 +53,7 @@ def test_the_same_block_has_the_same_order_and_others_have_others() -> None:
     assert len(orders) > 1
     again = tuple((case_name(a.case), a.replicate) for a in layout.block(plan(), 2, retry=2))
     assert again != tuple((case_name(a.case), a.replicate) for a in layout.block(plan(), 2))
-    assert [a.order for a in layout.block(plan(), 2)] == list(range(1, len(again) + 1))
+    assert [a.position for a in layout.block(plan(), 2)] == list(range(1, len(again) + 1))
 
 
 def test_the_stacks_of_a_question_run_next_to_each_other() -> None:

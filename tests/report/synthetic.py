@@ -83,17 +83,17 @@ def attempts(set_id: str) -> list[Attempt]:
     """Every planned attempt, the A/A twin included."""
     planned = []
     for block in range(1, BLOCKS + 1):
-        order = 0
+        position = 0
         for (workload, pass_), (dims, _, _) in QUESTIONS.items():
             for stack in STACKS:
                 for replicate in (1, 2) if stack == TWIN else (1,):
-                    order += 1
+                    position += 1
                     planned.append(
                         Attempt(
                             set_id=set_id,
                             case=case(workload, pass_, stack, dims),
                             block=block,
-                            order=order,
+                            position=position,
                             replicate=replicate,
                             purpose=Purpose.TIMED,
                             retry=1,
@@ -157,11 +157,11 @@ def timed_row(attempt: Attempt, random: np.random.Generator, factor: float = 1.0
             {
                 "affinity": [0, 1],
                 "environment_variables": {"OMP_NUM_THREADS": "2"},
-                "mhz_before": 2800.0 + attempt.order,
+                "mhz_before": 2800.0 + attempt.position,
                 "timer_cost_seconds": 8.1e-8,
             }
         ),
-        "started_at": STARTED + timedelta(minutes=12 * attempt.block, seconds=9 * attempt.order),
+        "started_at": STARTED + timedelta(minutes=12 * attempt.block, seconds=9 * attempt.position),
     }
 
 

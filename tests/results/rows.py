@@ -42,7 +42,14 @@ def attempt_of(
     """An attempt of `gemm` on a stack."""
     asked = dataclasses.replace(GEMM, stack=stack, **case)
     return Attempt(
-        set_id="a-set", case=asked, block=block, order=order, replicate=replicate, purpose=purpose, retry=retry, seed=0
+        set_id="a-set",
+        case=asked,
+        block=block,
+        position=order,
+        replicate=replicate,
+        purpose=purpose,
+        retry=retry,
+        seed=0,
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from suite.case import SAMPLING_PHASES
 from suite.results.clocks import contradiction
+from suite.sets.rows import metrics_json
 from tests.results.rows import attempt_of, row_of
 
 NONE = dict.fromkeys(("first", "second", *SAMPLING_PHASES), 0.0)
@@ -54,7 +55,7 @@ def test_all_that_a_process_has_timed_counts() -> None:
     """The calls of pipelined samples, those that lead into a turn, and handing over after each turn."""
     side = {"pipelined_calls": 8, "pipelined_seconds": [0.1] * 10, "fetch_seconds": [0.1] * 10}
     assert said({"steady": 20.0}, [0.1] * 2) and not said({"steady": 1.0, "pipelined": 11.0}, [0.1] * 2, **side)
-    turns = {"synced_rounds": [0, *range(1, 9)], "metrics": [metric("lead-in", *[0.2] * 8)]}
+    turns = {"synced_rounds": [0, *range(1, 9)], "metrics": metrics_json([metric("lead-in", *[0.2] * 8)])}
     assert not said({"steady": 2.5, "hold": 1.5}, [0.01] * 9, **turns)
     assert said({"steady": 6.0, "hold": 1.5}, [0.01] * 9, **turns)
     assert not said({"steady": 3.0, "hold": 12.0}, [0.01] * 9, **turns, restless_handovers=8)
@@ -72,7 +73,7 @@ def test_all_that_a_process_has_timed_counts() -> None:
     ],
 )
 def test_a_timed_step_takes_about_as_long_as_a_checked_one(fresh: list[float], typical: float, is_told: bool) -> None:
-    words = said({}, [typical] * 30, metrics=[metric("fresh steps", *fresh)])
+    words = said({}, [typical] * 30, metrics=metrics_json([metric("fresh steps", *fresh)]))
     assert (words is not None) is is_told
     if words:
         assert re.search("a timed step took 100 µs, and one on values .* (250|300) ms of each core", words)

@@ -12,7 +12,7 @@ import pytest
 from suite.reference.digests import Digest, digest
 from suite.reference.tolerances import Tolerances
 from suite.run.agreement import Agreement, worst
-from suite.sets.rows import Row
+from suite.sets.rows import Row, metrics_json
 from suite.workloads.catalog import find
 from suite.workloads.tensors import Normal, generate
 
@@ -77,7 +77,7 @@ def row_of(metrics: dict[str, list[float]], pass_: str = "train", **columns: Any
             "reason": None,
             "relative_error": None,
             "stack": "numpy",
-            "metrics": told,
+            "metrics": metrics_json(told),
         }
         | columns
     )
@@ -177,7 +177,7 @@ def told(stack: str, factor: float = 1.0, **columns: Any) -> Row:
         wrong = {name: digest(factor * value, name) for name, value in TENSORS.items()}
         metrics = [{"name": n, "unit": "1", "kind": "digest", "values": d.figures} for n, d in wrong.items()]
     row = row_of(TRAINED, **{"case_id": stack, "stack": stack, "dialect": STACKS[stack], "flags": []} | columns)
-    row["metrics"] += metrics
+    row["metrics"] = metrics_json(row.metrics + metrics)
     return row
 
 

@@ -28,7 +28,7 @@ def test_a_probe_is_one_process_with_a_row_of_answers(tmp_path: Path) -> None:
     assert double["code"] == "def double(x, times):\n    return x * times\n"
     assert double["documented"] == {"class": "doubles", "page": "https://example.org"}
     assert failed["words"] == "nothing is here"
-    assert {each["name"] for each in row["metrics"]} == {"double seconds", "double right", "raise seconds"}
+    assert {each["name"] for each in row.metrics} == {"double seconds", "double right", "raise seconds"}
     assert row["synced_seconds"] is None and row["flops"] is None
 
 

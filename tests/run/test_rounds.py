@@ -35,7 +35,7 @@ def run_in_rounds(folder: Path, scene: str, *stacks: str, heard: Heard | None = 
     """The rows of one scene on some fake stacks, in the order of their starts."""
     plan = make_plan((scene,), stacks or ("fake", "fake@slow"), **IN_ROUNDS | options)
     rows = make_session(folder, plan, heard).run()
-    return sorted(rows, key=lambda row: (row["block"], row["retry"], row["order"], row["replicate"]))
+    return sorted(rows, key=lambda row: (row["block"], row["retry"], row["position"], row["replicate"]))
 
 
 @pytest.fixture(scope="module")

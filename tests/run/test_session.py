@@ -22,7 +22,7 @@ from suite.run import sudden
 from suite.run.runner import Runner
 from suite.run.session import Session
 from suite.sets.result_set import ResultSet
-from suite.sets.rows import Row, accepted
+from suite.sets.rows import Row, accepted, metrics_json
 from suite.stacks.names import attempt_name
 from suite.workloads.catalog import load
 from tests.launch.programs import wait_for
@@ -134,11 +134,11 @@ def test_a_stack_that_ran_first_is_wrong_once_the_dialects_after_it_agree(tmp_pa
                 return
             other = [
                 metric | {"values": [2.0 * value for value in metric["values"]]}
-                for metric in row["metrics"]
+                for metric in row.metrics
                 if metric["kind"] == "digest"
             ]
             for dialect in ("torch", "tf"):
-                peer = Row(row | {"case_id": dialect, "dialect": dialect, "metrics": other})
+                peer = Row(row | {"case_id": dialect, "dialect": dialect, "metrics": metrics_json(other)})
                 session.runner.agreement.remember(peer)
 
     session.listener = Later()
@@ -165,8 +165,8 @@ def test_a_warm_case_is_primed_in_a_process_of_its_own(tmp_path: Path) -> None:
         ("warm", "prime"),
         ("warm", "timed"),
     ]
-    prime, warm = (row for row in sorted(rows, key=lambda r: r["order"]) if row["cache"] == "warm")
-    assert (prime["purpose"], warm["order"]) == ("prime", prime["order"] + 1)
+    prime, warm = (row for row in sorted(rows, key=lambda r: r["position"]) if row["cache"] == "warm")
+    assert (prime["purpose"], warm["position"]) == ("prime", prime["position"] + 1)
     assert prime["synced_seconds"] is None
     assert not (tmp_path / "set" / "caches").exists()
 

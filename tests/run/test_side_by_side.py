@@ -24,7 +24,7 @@ def test_two_run_at_once_and_each_is_heard_of() -> None:
         return row_of(attempt)
 
     assert side_by_side(run, ASKED, 2, starts.append, ends.append) == ends
-    assert sorted(attempt.order for attempt in starts) == sorted(row["order"] for row in ends) == [0, 1, 2, 3]
+    assert sorted(attempt.position for attempt in starts) == sorted(row["position"] for row in ends) == [0, 1, 2, 3]
     assert side_by_side(run, [], 2, starts.append, ends.append) == []
 
 

@@ -81,5 +81,5 @@ def test_attempt_names_differ_wherever_keys_do() -> None:
 
 
 def test_attempt_names_sort_by_block_and_order() -> None:
-    ran = [dataclasses.replace(ATTEMPT, block=b, order=o) for b in (1, 2, 10) for o in (1, 9, 10, 100)]
+    ran = [dataclasses.replace(ATTEMPT, block=b, position=o) for b in (1, 2, 10) for o in (1, 9, 10, 100)]
     assert sorted(attempt_name(attempt) for attempt in ran) == [attempt_name(attempt) for attempt in ran]

@@ -33,7 +33,7 @@ def case_of(**fields: Any) -> Case:
 
 def attempt_of(case: Case, purpose: Purpose = Purpose.TIMED) -> Attempt:
     """The first attempt of block 1."""
-    return Attempt(set_id="test", case=case, block=1, order=1, replicate=1, purpose=purpose, retry=1, seed=3)
+    return Attempt(set_id="test", case=case, block=1, position=1, replicate=1, purpose=purpose, retry=1, seed=3)
 
 
 def request(

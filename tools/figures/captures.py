@@ -43,8 +43,7 @@ class Capture:
         return self.figure("capture")
 
     def figure(self, name: str) -> float | None:
-        metrics = self.row["metrics"] or []
-        return next((m["values"][0] for m in metrics if m["kind"] == Purpose.IR and m["name"] == name), None)
+        return next((m["values"][0] for m in self.row.metrics if m["kind"] == Purpose.IR and m["name"] == name), None)
 
 
 def captures(rows: Iterable[Row]) -> tuple[Capture, ...]:

@@ -81,7 +81,7 @@ def observation(
 
 def figures_of(row: Row, aspect: str) -> dict[str, Figure]:
     """A metric's name is the aspect's name, a space, and the figure's name."""
-    named = ((metric["name"].partition(" "), metric) for metric in row["metrics"] or () if metric["kind"] == KIND)
+    named = ((metric["name"].partition(" "), metric) for metric in row.metrics if metric["kind"] == KIND)
     return {name: (metric["unit"], tuple(metric["values"])) for (of, _, name), metric in named if of == aspect}
 
 

@@ -49,7 +49,7 @@ def block_timings(rows: Iterable[Row], clock: str) -> dict[Side, dict[int, list[
             turns = {(row["retry"], round_): median for round_, median in row.round_medians(clock).items()}
             timing = Timing(
                 row["replicate"],
-                row["order"],
+                row["position"],
                 started,
                 seconds,
                 Flag.DISTURBED in row.flags,

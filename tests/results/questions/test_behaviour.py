@@ -7,7 +7,7 @@ from typing import Any
 
 from suite.case import Purpose
 from suite.results.questions.behaviour import ChangedClass, between, by_variant, classes, observations
-from suite.sets.rows import Row
+from suite.sets.rows import Row, metrics_json
 from tests.results.rows import attempt_of, row_of, untimed_row
 
 TITLES = {"same": "nothing changes", "shape": "another length"}
@@ -28,7 +28,7 @@ def entry(aspect: str, class_: str, **columns: Any) -> dict[str, Any]:
 
 def probe_row(stack: str, *entries: dict[str, Any], metrics: Any = (), variant: str = "", **columns: Any) -> Row:
     attempt = attempt_of(stack, block=0, purpose=Purpose.PROBE, workload="retrace", dims={"n": 64}, variant=variant)
-    told = {"behaviour": json.dumps(entries) if entries else None, "metrics": list(metrics)}
+    told = {"behaviour": json.dumps(entries) if entries else None, "metrics": metrics_json(metrics)}
     return untimed_row(attempt) | told | columns
 
 

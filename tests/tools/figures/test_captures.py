@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suite.case import Purpose
-from suite.sets.rows import Row
+from suite.sets.rows import Row, metrics_json
 from tests.results.questions.test_programs import ir_row
 from tests.results.rows import attempt_of, row_of
 from tools.figures.captures import captures
@@ -15,7 +15,9 @@ def capture_rows() -> list[Row]:
     times = {"first call": 2.0, "capture": 9.0}
     kept = ir_row(
         "jax_jit",
-        metrics=[{"name": name, "unit": "s", "kind": "ir", "values": [value]} for name, value in times.items()],
+        metrics=metrics_json(
+            {"name": name, "unit": "s", "kind": "ir", "values": [value]} for name, value in times.items()
+        ),
         **{f"program_{name}_bytes": value * 2**20 for name, value in figures.items()},
     )
     memory = row_of(
