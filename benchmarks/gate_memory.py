@@ -29,7 +29,7 @@ from suite.workloads.catalog import find
 
 GIB = 1 << 30
 POLL_SECONDS = 0.02
-STEPPING = ("first", "second", "steady", "pipelined", "fetch")
+STEPPING = ("first", "second", "third", "steady", "pipelined", "fetch")
 
 
 def worker_of(folder: Path) -> int | None:

@@ -107,7 +107,7 @@ class Copied(Local):
 
     def __init__(self, root: Path, environment: str, changes: dict[str, tuple[tuple[str, str], ...]]) -> None:
         ready = venv.ensure(environment, "cpu")
-        super().__init__(ready.python, ready.lock_sha256)
+        super().__init__(ready.python, ready.lock.sha256)
         self.root = root
         shutil.copytree(ROOT / "suite", root / "suite", ignore=shutil.ignore_patterns("__pycache__"))
         for name, replaced in changes.items():

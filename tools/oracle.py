@@ -155,7 +155,7 @@ def under_stress(oracle: Oracle, whole: bool) -> dict[str, Any]:
     with torch.no_grad():
         answers["loss"] = np.asarray(oracle.loss())
     for name, before in generate_all(oracle.buffers, "parameter", SEED):
-        answers[f"buffer/{name}"] = oracle[name] - before
+        answers[f"buffer/{name}"] = oracle.tensor(name) - before
     return answers if whole else {name: digest(value, f"stressed/{name}") for name, value in answers.items()}
 
 

@@ -27,7 +27,8 @@ HEAD = """# What others published
 
 Documents with figures of these frameworks, and what can be said to each. They were read where they stand, the study \
 as it was quoted; what couldn't be read of one is said. The data are in [published/](../published/). A claim is \
-*confirmed* or *contradicted* by a set of the [gallery](gallery.md), *impossible by arithmetic* or *not comparable*. \
+*confirmed* or *contradicted* by a set of the [gallery](gallery.md) (who is slower, not by how much), *not confirmed* \
+by an undecided one, *impossible by arithmetic*, *not comparable*, or *not measured yet*. \
 The page of a set with the same question shows published times beside its own ("Published elsewhere"). This page is \
 written from the data and the gallery by `.venv/bin/python -m tools.published`; a test compares the two.
 
@@ -64,7 +65,9 @@ def verdict(document: Document) -> tuple[str, str]:
 def too_short(time: PublishedTime) -> str:
     """Returns why a published time can't be that of a whole step."""
     least = units.seconds(least_seconds(time))
-    return f"{title(time.workload)} on one {time.device} takes at least {least}, not {units.seconds(time.seconds)}"
+    step = f"a training step in {time.precision} with AdamW" if time.pass_ == "train" else f"a pass in {time.precision}"
+    of = f"{title(time.workload)} on one {time.device}"
+    return f"{step} of {of} takes at least {least}, not {units.seconds(time.seconds)}"
 
 
 def section(document: Document) -> Iterator[str]:

@@ -23,12 +23,13 @@ def published(frame: Frame) -> Answer | None:
     step's floating-point operations, or of the bytes that it must move, at the chip's published peaks; empty if the
     document names no chip. *Measured here* is the median of this set's processes, by the clock that ends where the
     published one ended: on the host, it includes the copy to host memory."""
-    by_step = grouped(frame.analysis.comparisons, lambda of: (of.head.text("workload"), of.head.text("pass")))
+    asked = ("workload", "pass", "precision")
+    by_step = grouped(frame.analysis.comparisons, lambda of: tuple(map(of.head.text, asked)))
     found = [
         line(comparison, time) | {"source": document.title, "url": document.url}
         for document in documents()
         for time in document.times
-        for comparison in by_step.get((time.workload, time.pass_), ())
+        for comparison in by_step.get((time.workload, time.pass_, time.precision), ())
         for dims in (comparison.head.case.dims,)
         if time.dims.items() <= dims.items() and dims == dims_of(time)  # the first is quicker
     ]

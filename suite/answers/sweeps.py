@@ -31,17 +31,17 @@ def sweeps(frame: Frame) -> Answer | None:
     if not found:
         return None
     stacks = compared(frame)
-    tables = {name_of(sweep): at_sizes(sweep, stacks) for sweep in found}
-    said = [lowest_words(sweep, tables[name_of(sweep)]) for sweep in found]
+    tables = {sweep_name(sweep): at_sizes(sweep, stacks) for sweep in found}
+    said = [lowest_words(sweep, tables[sweep_name(sweep)]) for sweep in found]
     return Answer(
         first_of(said, "sweep"),
         pl.concat([only(table, ("sweep", "question", "size", *SHORT, "baseline")) for table in tables.values()]),
-        charts={name: chart(sweep, tables[name]) for sweep in found for name in (name_of(sweep),)},
+        charts={name: chart(sweep, tables[name]) for sweep in found for name in (sweep_name(sweep),)},
         also=[*filter(None, [*said, *map(equal_words, tables.values())])],
     )
 
 
-def name_of(sweep: Sweep) -> str:
+def sweep_name(sweep: Sweep) -> str:
     """Returns the question's name with the dim in place of its size."""
     head = sweep.comparisons[0].head
     rest = dims_words(head.case.dims, (sweep.axis,))
@@ -53,7 +53,7 @@ def at_sizes(sweep: Sweep, stacks: pl.DataFrame) -> pl.DataFrame:
     return (
         pl.DataFrame(sizes)
         .join(stacks, on="question", how="left", maintain_order="left_right")
-        .with_columns(sweep=pl.lit(name_of(sweep)))
+        .with_columns(sweep=pl.lit(sweep_name(sweep)))
     )
 
 
@@ -66,7 +66,7 @@ def lowest_words(sweep: Sweep, table: pl.DataFrame) -> str:
         f"{stack} at {sweep.axis} = {sizes[0]:,}{f' to {sizes[-1]:,}' if len(sizes) > 1 else ''}"
         for stack, sizes in said
     ]
-    return f"{name_of(sweep)}: lowest median: {', then '.join(words)}." if words else ""
+    return f"{sweep_name(sweep)}: lowest median: {', then '.join(words)}." if words else ""
 
 
 def chart(sweep: Sweep, table: pl.DataFrame) -> Figure | None:
@@ -79,8 +79,8 @@ def chart(sweep: Sweep, table: pl.DataFrame) -> Figure | None:
         for stack, size, median in points.select("stack", "size", "median_seconds").iter_rows()
     ]
     return times_over(
-        f"sweep-{slug(name_of(sweep))}-{sweep.comparisons[0].id[:8]}-chart",
-        f"Median of a step: {name_of(sweep)}",
+        f"sweep-{slug(sweep_name(sweep))}-{sweep.comparisons[0].id[:8]}-chart",
+        f"Median of a step: {sweep_name(sweep)}",
         sweep.axis,
         points.select(of="stack", x="size", y="median_seconds", title=pl.Series(titles)),
         measured=True,

@@ -1,4 +1,5 @@
 """Makes the environments of the stacks from hashed locks: virtual environments with uv, images with Docker.
+`checkout` knows this checkout: its revision, changes and address.
 
 `python3 -m suite.environments orchestrator` runs before any environment exists. So the modules `locks`, `pythons`, `uv`
 and `venv` import only the standard library.

@@ -76,6 +76,8 @@ class Exit:
         lacking = {field.name for field in dataclasses.fields(cls)} - {"limits", "problem", *account}
         if lacking:
             raise TypeError(f"{EXIT_FILE} lacks {', '.join(sorted(lacking))}")
+        if not all(isinstance(seconds, float) for seconds in account["phase_seconds"].values()):
+            raise TypeError(f"{EXIT_FILE} has phases without seconds")
         return cls(**account, limits=limits)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Result sets: the schema, the files, and the one analysis that a notebook, the console and the page share.
+"""A set's figures: the one analysis that a notebook, the console and the page share.
 
 >>> results = suite.results.load("results/latest")
 >>> results.frame          # every attempt, one row each; frames are polars', `.to_pandas()` makes them pandas'

@@ -7,7 +7,7 @@ of these are caught.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from suite import units
 from suite.case import CLOCK, COMPILE_PHASES, FRESH_STEPS, LEAD_IN, SAMPLING_PHASES, Outcome
@@ -18,25 +18,25 @@ from suite.sets.rows import Row
 # samples, and the difference at most 1.5 s in 16 s.
 OVERHEAD = 1.5
 LOOKS_SECONDS = 1.0  # the supervisor looks four times a second, later on a busy machine
-HANDOVER_SECONDS = 0.25  # after a turn: until threads have stopped spinning
-RESTLESS_SECONDS = 1.5  # the same, of threads that don't stop
+HANDOVER_SECONDS = 0.25  # after a turn
 # A checked step may find caches cold and threads asleep, or wait for a thread whose core another program has: on a busy
 # machine up to 8 ms of processor time for a product of a few microseconds, and 40 ms for a training step of 0.3 ms. The
 # shorter of two is seldom over 1 ms.
 FRESH, FRESH_SECONDS, ONLY_FRESH_SECONDS = 10.0, 0.05, 0.25
 
 
-def contradiction(row: Row, outside: Mapping[str, float]) -> str | None:
+def contradiction(row: Row, outside: Mapping[str, float], fresh: Sequence[float] = ()) -> str | None:
     """Returns why a row's times can't be true, with both figures; None if nothing speaks against them. `outside` has
-    the seconds of the worker's phases by its supervisor's clock, and is empty if they are unknown."""
+    the seconds of the worker's phases by its supervisor's clock, and is empty if they are unknown; `fresh` are the
+    seconds of the case's checked steps, if another process took them."""
     if row["outcome"] != Outcome.OK or row.median() is None:
         return None
     for what, claimed, phases, slack in claims(row) if outside else ():
-        took = sum(outside[phase] for phase in phases)
+        took = sum(outside.get(phase, 0.0) for phase in phases)
         if not claimed - LOOKS_SECONDS <= took <= OVERHEAD * claimed + slack:
             own, other = units.seconds(claimed), units.seconds(took)
             return f"its {what} took {own} by its own clock, and {other} by its supervisor's"
-    return too_fresh(row)
+    return too_fresh(row, fresh_seconds(row) or fresh)
 
 
 def claims(row: Row) -> Iterator[tuple[str, float, tuple[str, ...], float]]:
@@ -48,13 +48,17 @@ def claims(row: Row) -> Iterator[tuple[str, float, tuple[str, ...], float]]:
     calls = row["pipelined_calls"] or 0
     claimed = sum(synced[1:]) + calls * sum(pipelined) + sum(fetched)  # the first is the third step, a phase of its own
     turns = len({*(row["synced_rounds"] or [])} - {0})
-    slack = LOOKS_SECONDS + HANDOVER_SECONDS * turns + RESTLESS_SECONDS * (row["restless_handovers"] or 0)
+    slack = LOOKS_SECONDS + HANDOVER_SECONDS * turns
     yield "samples", claimed + sum(seconds_of(row, LEAD_IN)), SAMPLING_PHASES, slack
 
 
-def too_fresh(row: Row) -> str | None:
+def fresh_seconds(row: Row) -> list[float]:
+    return seconds_of(row, FRESH_STEPS)
+
+
+def too_fresh(row: Row, seconds: Sequence[float]) -> str | None:
     """Returns why timed steps can't have done the work of the checked ones; None if they may have."""
-    seconds, typical = seconds_of(row, FRESH_STEPS), row.median() or 0.0
+    typical = row.median() or 0.0
     fresh = min(seconds, default=0.0)
     if fresh <= FRESH * typical + (FRESH_SECONDS if len(seconds) > 1 else ONLY_FRESH_SECONDS):
         return None

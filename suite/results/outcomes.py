@@ -50,7 +50,7 @@ WORDS = {
     "error": "error",
     "crashed": "crashed",
     NOT_RUN: "not run",
-    IMPLAUSIBLE: "implausibly fast",
+    IMPLAUSIBLE: "implausible",
 }
 WITHOUT_PHASE = ("ok", "unsupported", "wrong", "differ", IMPLAUSIBLE)  # outcomes whose phase says nothing
 

@@ -137,11 +137,12 @@ class Agreement:
         for case_id, row in rows.items():
             if reason := self.contradiction(row, sides):
                 ends[case_id] = (Outcome.WRONG, reason, row)
-            elif reason := self.tied(row, sides):
+            elif reason := self.tie_reason(row, sides):
                 ends[case_id] = (Outcome.DIFFER, reason, row)
         return ends
 
-    def tied(self, row: Row, sides: list[list[Row]]) -> str:
+    def tie_reason(self, row: Row, sides: list[list[Row]]) -> str:
+        """Returns why a row is `differ`; empty if one side has the most votes."""
         if len(sides) < 2 or votes(sides[0]) > votes(sides[1]):
             return ""
         other = next(side for side in sides if row not in side)[0]

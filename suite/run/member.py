@@ -56,6 +56,7 @@ class Member:
             self.holds()
 
     def end(self) -> Exit:
+        """Ends the process if it still runs. Returns its exit, or raises what its launch has raised."""
         self.stop()
         if self._failure is not None:
             raise self._failure

@@ -22,7 +22,7 @@ from suite.launch.process import Exit, ProcessLimits
 from suite.machine.roofline import Roofline
 from suite.plan.memory import needs_no_less
 from suite.reference.floor import floor
-from suite.results.clocks import contradiction
+from suite.results.clocks import contradiction, fresh_seconds
 from suite.results.limits import SpeedLimit, exceeded
 from suite.run import sudden
 from suite.run.agreement import Agreement
@@ -73,6 +73,7 @@ class Runner:
     captured: dict[str, Row] = field(default_factory=dict)  # rows of processes that kept programs, by case_id
     differing: set[ProcessKey] = field(default_factory=set)  # places of rows that others contradict without a majority
     full: list[Row] = field(default_factory=list)  # rows of memory processes that ran out of memory
+    fresh: dict[str, list[float]] = field(default_factory=dict)  # seconds of checked steps, by case_id
     replicates: dict[tuple[int, str], int] = field(default_factory=dict)  # the last replicate, by block and case_id
 
     def __post_init__(self) -> None:
@@ -94,6 +95,7 @@ class Runner:
                 self.settled[row["case_id"]] = row
             elif row["outcome"] == Outcome.OK:
                 self.agreement.remember(row)
+                self.fresh |= {row["case_id"]: seconds} if (seconds := fresh_seconds(row)) else {}
                 if row["block"] == 1:
                     self.settled.pop(row["case_id"], None)  # a process that --again repeated ended `ok` this time
 
@@ -241,7 +243,8 @@ class Runner:
         if self.unpinned:
             row["flags"] = [*row["flags"], str(Flag.UNPINNED)]
         broken = self.too_fast(row)
-        reason = contradiction(row, end.phase_seconds) if broken is None else broken.exceeded_by(row)
+        fresh = self.fresh.get(row["case_id"], [])
+        reason = contradiction(row, end.phase_seconds, fresh) if broken is None else broken.exceeded_by(row)
         if reason is not None:
             row["flags"] = [*row["flags"], str(Flag.IMPLAUSIBLE)]
             row["reason"] = reason

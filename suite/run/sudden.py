@@ -63,7 +63,8 @@ def over(folder: Path) -> None:
 
 
 def suspect(folder: Path) -> Attempt | None:
-    """Returns, on resume, the process that took the run down twice; None if there is none."""
+    """Counts, on resume, the sudden end that the mark tells of, and clears the mark. Returns the process that has taken
+    the run down twice now; None if there is none."""
     mark = mark_of(folder)
     if mark.attempt is None or mark.boot != boot() or cgroup.machine_oom_kills() <= mark.kills:
         return None

@@ -30,12 +30,12 @@ SETS, HISTORY, MACHINES = "sets", "history", "machines"
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A site that was made: its folder, the sets that it shows, and {name: reason} of those that it refused. A set has
+    """A site that was made: its folder, the sets that it shows, and (name, reason) of those that it refused. A set has
     the name of its folder if it has none itself."""
 
     out: Path
     shown: list[Entry]
-    refused: dict[str, str]
+    refused: list[tuple[str, str]]
 
 
 def build(source: SetSource, out: Path, say: Callable[[str], None], exclude: Sequence[str] = ()) -> Site:
@@ -46,7 +46,7 @@ def build(source: SetSource, out: Path, say: Callable[[str], None], exclude: Seq
     """
     listed = source.listed()
     check_own(out)
-    site = Site(out, [], {})
+    site = Site(out, [], [])
     with sole(out):
         for item in listed:
             name = item.name or Path(item.where).name
@@ -56,8 +56,9 @@ def build(source: SetSource, out: Path, say: Callable[[str], None], exclude: Seq
                 entry, text = read_set(source, item, out)
             except UserError as broken:
                 # In one line, and without the set's path or address, because pages are public.
-                site.refused[name] = " ".join(printable(str(broken)).replace(item.where, name).split())
-                say(f"{name} isn't shown: {site.refused[name]}")
+                reason = " ".join(printable(str(broken)).replace(item.where, name).split())
+                site.refused.append((name, reason))
+                say(f"{name} isn't shown: {reason}")
             else:
                 write(out / pages.set_page(entry.name), text)
                 say(pages.set_page(entry.name))
@@ -126,5 +127,5 @@ def mark(site: Site) -> dict[str, object]:
     return {
         "version": 1,
         "sets": [{fact: getattr(e, fact) for fact in facts} | {"page": pages.set_page(e.name)} for e in site.shown],
-        "refused": [{"name": name, "reason": reason} for name, reason in site.refused.items()],
+        "refused": [{"name": name, "reason": reason} for name, reason in site.refused],
     }

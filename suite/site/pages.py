@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from suite.report.formats.render import FILE_NAME, filled
@@ -55,7 +55,7 @@ def newest_map(questions: Sequence[Asked], *, with_machine: bool = False) -> Map
     return Map(caption, columns, tuple(rows))
 
 
-def index(shown: Sequence[Entry], refused: Mapping[str, str]) -> str:
+def index(shown: Sequence[Entry], refused: Sequence[tuple[str, str]]) -> str:
     machines = machines_of(shown)
     questions = [asked for machine in machines for asked in machine.questions]
     changes = [point for point in points_of(shown) if point.ratio is not None]

@@ -58,7 +58,8 @@ def test_all_that_a_process_has_timed_counts() -> None:
     turns = {"synced_rounds": [0, *range(1, 9)], "metrics": metrics_json([metric("lead-in", *[0.2] * 8)])}
     assert not said({"steady": 2.5, "hold": 1.5}, [0.01] * 9, **turns)
     assert said({"steady": 6.0, "hold": 1.5}, [0.01] * 9, **turns)
-    assert not said({"steady": 3.0, "hold": 12.0}, [0.01] * 9, **turns, restless_handovers=8)
+    rested = turns | {"metrics": metrics_json([metric("lead-in", *[0.2] * 8, 8.0)])}  # coming to rest before holds
+    assert not said({"steady": 3.0, "hold": 12.0}, [0.01] * 9, **rested)
 
 
 @pytest.mark.parametrize(
@@ -81,3 +82,9 @@ def test_a_timed_step_takes_about_as_long_as_a_checked_one(fresh: list[float], t
 
 def test_of_a_process_that_failed_nothing_is_said() -> None:
     assert said({"steady": 20.0}, [0.1] * 21, outcome="wrong") is None
+
+
+def test_steps_that_another_process_checked_are_held_against_this_one() -> None:
+    """Only the first block's process is gated: one that works there alone would be found in no other block."""
+    row = row_of(attempt_of(block=2), [1e-4] * 30)
+    assert contradiction(row, {}, [0.3, 0.25]) and not contradiction(row, {}, [0.3, 0.04])

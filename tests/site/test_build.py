@@ -27,7 +27,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def test_every_set_has_its_page_and_every_question_its_history(site: Site) -> None:
     there = files(site.out)
-    assert len(site.shown) == 10 and site.refused == {}
+    assert len(site.shown) == 10 and site.refused == []
     assert sum(name.startswith("sets/") and name.endswith("/report.html") for name in there) == 10
     assert sum(name.startswith("machines/") for name in there) == 3
     histories = sorted(name for name in there if name.startswith("history/"))
@@ -72,10 +72,10 @@ def test_archives_are_read_where_they_lie(tmp_path: Path, place: Storage) -> Non
     place.upload(b"x" * place.files(kept[0])["results.parquet"], kept[0], "results.parquet")
     anew = build(SetSource(Path("nowhere"), place), tmp_path / "elsewhere", quiet)
     assert [entry.name for entry in anew.shown] == kept[1:]
-    assert [*anew.refused] == kept[:1] and "was changed" in anew.refused[kept[0]]
+    assert [name for name, _ in anew.refused] == kept[:1] and "was changed" in anew.refused[0][1]
     place.upload(b"x", kept[1], "inputs/more.txt")
     later = build(SetSource(Path("nowhere"), place), tmp_path / "elsewhere", quiet)
-    assert later.shown == [] and "inputs/more.txt isn't in the manifest" in later.refused[kept[1]]
+    assert later.shown == [] and "inputs/more.txt isn't in the manifest" in dict(later.refused)[kept[1]]
     left = [*(tmp_path / "elsewhere" / "sets").rglob("report.html")]
     assert not left, "the page of a set that isn't sound any more is gone"
 
@@ -139,7 +139,7 @@ def test_a_set_that_lies_here_twice_is_shown_once(tmp_path: Path) -> None:
     store = made(tmp_path / "results", 1)
     shutil.copytree(store.folder, tmp_path / "results" / "copy")
     site = build(SetSource(tmp_path / "results"), tmp_path / "site", quiet)
-    assert len(site.shown) == 1 and site.refused == {}
+    assert len(site.shown) == 1 and site.refused == []
 
 
 def test_a_set_that_is_excluded_is_nowhere(tmp_path: Path) -> None:

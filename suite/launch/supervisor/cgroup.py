@@ -30,13 +30,13 @@ class MemoryCgroup:
         limit = str(memory_bytes)
         if self.version == 2:
             _write(f"{self.folder}/memory.max", limit)
-            _write_if_there(f"{self.folder}/memory.swap.max", "0")
-            _write_if_there(f"{self.folder}/memory.oom.group", "1")
+            _try_write(f"{self.folder}/memory.swap.max", "0")
+            _try_write(f"{self.folder}/memory.oom.group", "1")
             return
         _write(f"{self.folder}/memory.limit_in_bytes", limit)
         # A kernel without swap accounting has no such file; a swappiness of 0 then avoids swapping at least.
-        if not _write_if_there(f"{self.folder}/memory.memsw.limit_in_bytes", limit):
-            _write_if_there(f"{self.folder}/memory.swappiness", "0")
+        if not _try_write(f"{self.folder}/memory.memsw.limit_in_bytes", limit):
+            _try_write(f"{self.folder}/memory.swappiness", "0")
 
     def add(self, pid: int) -> None:
         """Moves a process into the cgroup; its later children are in it too. Raises OSError if the kernel refuses."""
@@ -122,7 +122,7 @@ def _parents_v2(folder: str, mount_point: str) -> Iterator[str]:
     """Yields the folders in which a cgroup of version 2 may be made. That version allows processes in leaves only, so
     the cgroup of this process can have limited children only if it is the root. Else the new cgroup is made beside that
     of this process, unless the worker would thereby escape a limit on this process."""
-    if "memory" in read(f"{folder}/cgroup.subtree_control").split() or _write_if_there(
+    if "memory" in read(f"{folder}/cgroup.subtree_control").split() or _try_write(
         f"{folder}/cgroup.subtree_control", "+memory"
     ):
         yield folder
@@ -152,7 +152,7 @@ def _write(path: str, text: str) -> None:
         os.close(descriptor)
 
 
-def _write_if_there(path: str, text: str) -> bool:
+def _try_write(path: str, text: str) -> bool:
     try:
         _write(path, text)
     except OSError:

@@ -41,6 +41,6 @@ def mean_of_blocks(logs: Collection[float], protocol: Protocol) -> Mean:
 
 
 def freedom(blocks: int, protocol: Protocol) -> int:
-    """Returns the degrees of freedom of a number of blocks; those of the first stage if a second one may follow (Stein
-    1945)."""
-    return (min(blocks, protocol.blocks) if protocol.blocks_max > protocol.blocks else blocks) - 1
+    """Returns the degrees of freedom of a number of blocks, two or more; those of the first stage if a second one may
+    follow (Stein 1945). A first stage of one block has none, so it counts as one of two."""
+    return max(1, (min(blocks, protocol.blocks) if protocol.blocks_max > protocol.blocks else blocks) - 1)

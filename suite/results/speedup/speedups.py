@@ -88,19 +88,7 @@ class Pairing:
         Each interval holds by itself. p is adjusted for all twins, and a twin is `faster` or `slower` only if its p is
         small enough: on a quiet machine, a set has such a twin with a probability of at most 1 - confidence.
         """
-        level = confidence or self.protocol.confidence
-        logs = {side: by_block for side, timings in self.timings.items() if (by_block := twin_log_ratios(timings))}
-        means = floors(self, logs)
-        adjusted = dict(zip(means, holm([mean.p for mean in means.values()]), strict=True))
-        found = []
-        for side, by_block in logs.items():
-            ratio = replace(means[side].ratio(1 - level), p=adjusted[side]) if side in means else single(by_block)
-            word = verdict(ratio, self.protocol.tie_ratio)
-            if word in ("faster", "slower") and not is_doubtful(ratio, level):
-                word = "undecided"
-            question, stack = side
-            found.append(Speedup(question, self.names[question], stack, stack, ratio, word, by_block, in_set=word))
-        return tuple(found)
+        return twins_at(self, confidence or self.protocol.confidence)
 
     def blocks_needed(self, baseline: str) -> int:
         """Returns how many blocks, both stages together, the ratios over the baseline need."""
@@ -117,6 +105,22 @@ class Pairing:
 def ratios_over(pairing: Pairing, baseline: str) -> Ratios:
     """Returns every stack over the baseline. A page judges its questions one by one, over each of its stacks."""
     return over(pairing.timings, baseline, pairing.protocol)
+
+
+@lru_cache(maxsize=64)
+def twins_at(pairing: Pairing, level: float) -> tuple[Speedup, ...]:
+    logs = {side: by_block for side, timings in pairing.timings.items() if (by_block := twin_log_ratios(timings))}
+    means = floors(pairing, logs)
+    adjusted = dict(zip(means, holm([mean.p for mean in means.values()]), strict=True))
+    found = []
+    for side, by_block in logs.items():
+        ratio = replace(means[side].ratio(1 - level), p=adjusted[side]) if side in means else single(by_block)
+        word = verdict(ratio, pairing.protocol.tie_ratio)
+        if word in ("faster", "slower") and not is_doubtful(ratio, level):
+            word = "undecided"
+        question, stack = side
+        found.append(Speedup(question, pairing.names[question], stack, stack, ratio, word, by_block, in_set=word))
+    return tuple(found)
 
 
 @lru_cache(maxsize=8)

@@ -50,7 +50,7 @@ class Storage:
     @classmethod
     def of(cls, uri: str, others: Sequence[str] = ()) -> Storage:
         """Returns the storage at a folder's path or a bucket's address. Raises UserError for an address that isn't
-        understood; `others` are kinds that would be."""
+        understood; `others` are further kinds that the caller understands."""
         if "://" not in uri:
             return cls(uri, fs.LocalFileSystem(), str(Path(uri).absolute()))
         check_address(uri, others)

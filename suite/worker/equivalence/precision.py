@@ -23,7 +23,8 @@ MARGIN = 0.05  # of f32's answer: a result stored in bfloat16 is off by 0.004, t
 
 
 def probe_operands() -> tuple[Array, Array]:
-    """Returns (a, b), each (SIDE, SIDE) float32. All elements of their product are equal."""
+    """Returns (a, b), each (SIDE, SIDE) float32. All elements of their product are equal; its value shows in which
+    precision a stack multiplies."""
     even = np.arange(SIDE) % 2 == 0
     row = np.where(even, 1.0 + D, -1.0).astype(np.float32)
     column = np.where(even, 1.0 + D, 1.0).astype(np.float32)

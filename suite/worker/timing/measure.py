@@ -141,9 +141,9 @@ def measure(
             }
         )
         losses += loss_of(adapter, clock)
+        settle()  # before the next phase begins, whose time is held against its call's
 
     events.phase("third")
-    settle()
 
     def after_third() -> None:
         losses.extend(loss_of(adapter, clock))
@@ -206,7 +206,7 @@ def in_rounds(
             return steady(clock, cores, protocol, events, enough, lambda: None, alone)
         if not order:
             events.facts(sampling="rounds", **turns.columns())
-            events.write("metric", name=LEAD_IN, unit="s", kind=CLOCK, values=lead_ins)
+            events.write("metric", name=LEAD_IN, unit="s", kind=CLOCK, values=[*lead_ins, turns.resting_seconds])
             return taken if taken.seconds else alone
         lead_ins.append(lead_in(clock, protocol.batch_seconds - most * median(alone.seconds[-most:])))
         taken.add(*take(clock, cores, protocol, events, most, order))

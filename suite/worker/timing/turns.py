@@ -28,6 +28,7 @@ class Turns:
     answers: int
     held_seconds: float = 0.0
     held_processor_seconds: float = 0.0
+    resting_seconds: float = 0.0  # before holds, until the process had come to rest
     restless: int = 0  # holds that began before this process had come to rest
     rest: bytes = field(default=b"", repr=False)
 
@@ -46,7 +47,9 @@ class Turns:
     def hold(self, asks_for: str) -> int | None:
         """Sends the answer `asks_for` and waits for the next order. Returns the number of the round; 0 if no round
         follows, None if the process is to go on alone."""
+        start = perf_counter()
         self.come_to_rest()
+        self.resting_seconds += perf_counter() - start
         answer = f"{asks_for} {process_memory.needed_bytes()}\n".encode()
         processor, start = own_seconds(), perf_counter()
         os.write(self.answers, answer)

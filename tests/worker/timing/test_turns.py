@@ -103,9 +103,9 @@ def test_every_call_of_a_turn_is_accounted_for(sample: Sample) -> None:
     """Of short calls most only lead into it."""
     adapter = Scripted(lambda n: 1e-5)
     recorder, _, line = sample(adapter, dataclasses.replace(PROTOCOL, side_seconds_max=0))
-    [lead_in] = [event["values"] for event in of(recorder.events, "metric") if event["name"] == "lead-in"]
+    [[*lead_in, resting]] = [event["values"] for event in of(recorder.events, "metric") if event["name"] == "lead-in"]
     sampled = sum(len(event["synced_seconds"]) for event in of(recorder.events, "samples"))
-    assert len(lead_in) == len(line.asked) - 1
+    assert len(lead_in) == len(line.asked) - 1 and resting == 0
     assert 2 + sampled + sum(lead_in) / 1e-5 == pytest.approx(adapter.calls)
 
 

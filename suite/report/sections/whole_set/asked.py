@@ -26,7 +26,7 @@ class Asked:
     text: str
 
     @property
-    def question(self) -> str:
+    def heading(self) -> str:
         """Returns the first paragraph of its docstring, else its name."""
         found = DOCSTRING.match(self.text)
         words = found.group(1).strip().partition("\n\n")[0] if found else ""
@@ -43,7 +43,7 @@ class AskedSection(Section):
     """The question files of a set."""
 
     def __init__(self, files: Sequence[Asked]) -> None:
-        super().__init__("asked", "The question", listed([file.question for file in files]))
+        super().__init__("asked", "The question", listed([file.heading for file in files]))
         self.key, self.files = "asked", files
 
     @property
@@ -52,15 +52,15 @@ class AskedSection(Section):
 
     def tables(self) -> Sequence[Table]:
         return [
-            Table("", (), (), before=[file.question], code=(f"{file.workload}.py", file.text)) for file in self.files
+            Table("", (), (), before=[file.heading], code=(f"{file.workload}.py", file.text)) for file in self.files
         ]
 
     def console(self) -> Sequence[Table]:
-        return [Table("", (), (), before=[file.question]) for file in self.files]
+        return [Table("", (), (), before=[file.heading]) for file in self.files]
 
     def data(self) -> list[Any]:
         return [
-            {"workload": file.workload, "question": file.question, "text": printable(file.text)} for file in self.files
+            {"workload": file.workload, "question": file.heading, "text": printable(file.text)} for file in self.files
         ]
 
 
