@@ -259,7 +259,7 @@ def test_a_sweep_is_one_table_and_a_chart_and_the_page_has_the_file(runs) -> Non
     ]
     assert not part(made, ComparisonsSection).console() and not part(made, ComparisonsSection).tables()
     assert answer.table["relative_error"].is_between(0, 1e-5, closed="left").all()
-    assert file.question == "Is a sum as fast as a product?" and file.text == SWEPT
+    assert file.heading == "Is a sum as fast as a product?" and file.text == SWEPT
     (table,) = part(made, AskedSection).tables()
     assert f"````python\n{SWEPT.strip()}\n````" in markdown(table)
     page = (folder / "report.html").read_text(encoding="utf-8")
