@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,7 +10,6 @@ import msgspec
 
 from suite.case import TARGETS
 from suite.errors import UserError, check_known
-from suite.machine.tables import entries
 
 FILE = Path(__file__).parents[2] / "cloud" / "accelerators.toml"
 
@@ -39,7 +39,17 @@ class Accelerator(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 def load(path: Path = FILE) -> dict[str, Accelerator]:
-    return entries(path, Accelerator)
+    """Returns {name: accelerator} of a file. Raises UserError, which names the entry, if an entry isn't valid."""
+    listed = {}
+    try:
+        for name, table in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            where = f"{path}, [{name}]"
+            listed[name] = msgspec.convert({**table, "name": name}, Accelerator)
+    except (OSError, tomllib.TOMLDecodeError) as broken:
+        raise UserError(f"{path} can't be read: {broken}.") from broken
+    except msgspec.ValidationError as broken:
+        raise UserError(f"{where}: {broken}.") from broken
+    return listed
 
 
 def find(name: str | None, target: str) -> Accelerator:

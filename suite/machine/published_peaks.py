@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Any
 
-from msgspec import Meta, Struct
-
-from suite.case import PRECISIONS
+from suite.case import TARGETS
+from suite.errors import UserError
 from suite.machine.roofline import MemoryLevel, Roofline
-from suite.machine.tables import entries
 
 FILE = Path(__file__).with_suffix(".toml")
-Positive = Annotated[float, Meta(gt=0)]
-Precision = Annotated[str, Meta(pattern=rf"\A({'|'.join(PRECISIONS)})\Z")]
+PRECISIONS = ("f32", "tf32", "bf16")  # from slow to fast: no chip is faster in one than in the next
 
 
-class PeakSource(Struct, frozen=True, forbid_unknown_fields=True):
+@dataclass(frozen=True, slots=True)
+class PeakSource:
     """A document from which figures of a chip were taken; `has` says which figures."""
 
     title: str
@@ -27,18 +27,19 @@ class PeakSource(Struct, frozen=True, forbid_unknown_fields=True):
     has: str
 
 
-class PublishedPeaks(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+@dataclass(frozen=True, slots=True)
+class PublishedPeaks:
     """The figures that the maker of one chip publishes. `reported` are the names under which frameworks report it;
     `flops_per_second` has only the precisions for which there is a published figure."""
 
     name: str
-    target: Literal["cpu", "cuda", "tpu"]
+    target: str
     title: str
     reported: tuple[str, ...]
-    memory_bytes: Annotated[int, Meta(gt=0)]
-    bytes_per_second: Positive
+    memory_bytes: int
+    bytes_per_second: float
     on_chip_bytes: int
-    flops_per_second: dict[Precision, Positive]
+    flops_per_second: Mapping[str, float]
     sources: tuple[PeakSource, ...]
 
     def roofline(self) -> Roofline:
@@ -49,17 +50,43 @@ class PublishedPeaks(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         on a T4, it has no roof.
         """
         roofs: dict[str, float] = {}
-        figure: float | None = None
-        for precision in reversed(PRECISIONS):
-            figure = self.flops_per_second.get(precision, figure)
-            if figure is not None:
-                roofs[precision] = figure
+        for precision, narrower in zip(PRECISIONS[::-1], (None, *PRECISIONS[:0:-1]), strict=True):
+            published = self.flops_per_second.get(precision) or (roofs.get(narrower) if narrower else None)
+            if published:
+                roofs[precision] = published
         return Roofline(roofs, (MemoryLevel(self.bytes_per_second, self.on_chip_bytes),))
 
 
 @lru_cache(maxsize=1)
 def published_peaks(path: Path = FILE) -> Mapping[str, PublishedPeaks]:
-    return entries(path, PublishedPeaks)
+    """Returns {name: chip} of the file. Raises UserError, naming the chip, if an entry isn't valid."""
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as broken:
+        raise UserError(f"{path} can't be read: {broken}.") from broken
+    return {name: chip(name, table, path) for name, table in tables.items()}
+
+
+def chip(name: str, table: Mapping[str, Any], path: Path) -> PublishedPeaks:
+    """Returns the chip of one table. Raises UserError for a key or value that isn't valid."""
+    try:
+        peaks = PublishedPeaks(
+            name=name,
+            **{
+                **table,
+                "reported": tuple(table["reported"]),
+                "sources": tuple(PeakSource(**source) for source in table["sources"]),
+            },
+        )
+    except (KeyError, TypeError) as wrong:
+        raise UserError(f"{path}, [{name}]: a key is missing or unknown: {wrong}.") from wrong
+    figures = (peaks.memory_bytes, peaks.bytes_per_second, *peaks.flops_per_second.values())
+    if peaks.target not in TARGETS or set(peaks.flops_per_second) - set(PRECISIONS) or min(figures) <= 0:
+        raise UserError(
+            f"{path}, [{name}]: a target is one of {', '.join(TARGETS)}, a precision one of {', '.join(PRECISIONS)}, "
+            "and figures are greater than 0."
+        )
+    return peaks
 
 
 def peaks_of(device: str) -> PublishedPeaks | None:
