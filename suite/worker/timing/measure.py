@@ -201,12 +201,12 @@ def in_rounds(
         events.phase("hold")
         order = turns.hold(taken.asks_for(protocol))
         events.phase("steady")
+        if not order:
+            events.facts(sampling="alone" if order is None else "rounds", **turns.columns())
+            events.write("metric", name=LEAD_IN, unit="s", kind=CLOCK, values=[*lead_ins, turns.resting_seconds])
         if order is None:
-            events.facts(sampling="alone", **turns.columns())
             return steady(clock, cores, protocol, events, enough, lambda: None, alone)
         if not order:
-            events.facts(sampling="rounds", **turns.columns())
-            events.write("metric", name=LEAD_IN, unit="s", kind=CLOCK, values=[*lead_ins, turns.resting_seconds])
             return taken if taken.seconds else alone
         lead_ins.append(lead_in(clock, protocol.batch_seconds - most * median(alone.seconds[-most:])))
         taken.add(*take(clock, cores, protocol, events, most, order))

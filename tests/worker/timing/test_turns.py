@@ -152,6 +152,7 @@ def test_a_process_says_when_it_has_taken_all_it_may(sample: Sample) -> None:
 def test_told_to_stay_alone_it_is_sampled_as_without_rounds(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     recorder, columns, _ = sample(Scripted(jitter(0.02)), script=lambda n: None)
     assert columns["sampling"] == "alone" and not rounds_of(recorder)
+    assert [e for e in of(recorder.events, "metric") if e["name"] == "lead-in"], "its turns took time, too"
     samples = columns["synced_seconds"]
     assert len(samples) >= PROTOCOL.samples_min and sum(samples) >= PROTOCOL.seconds_min
     plain = Recorder()
