@@ -33,4 +33,4 @@ def devices_of(shares: Iterable[ResultSet]) -> set[str]:
     """Returns the names of the accelerators that frameworks reported in the rows of these shares; none for CPUs, which
     frameworks don't report."""
     rows = (row for store in shares if store.plan_file.target != "cpu" for row in store.rows())
-    return {str(device) for row in rows if (device := row.mapping("environment_facts").get("device"))}
+    return {row.reported_device for row in rows} - {""}

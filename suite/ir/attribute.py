@@ -75,7 +75,9 @@ def spans(trace: Path, known: dict[tuple[str, str], str]) -> Iterator[Span]:
     category}), TensorFlow's from their type; all others have no category."""
     begun: list[Span] = []
     ended: list[tuple[float, str]] = []
-    for plane in ProfileData.from_file(str(trace)).planes:
+    planes = list(ProfileData.from_file(str(trace)).planes)
+    devices = [plane for plane in planes if plane.name.startswith("/device:GPU")]
+    for plane in devices or planes:  # beside a GPU, the host's operations only launch the device's
         for line in plane.lines:
             for event in line.events:
                 stats = dict(event.stats)

@@ -106,11 +106,11 @@ class Evidence:
         return phase_words(self.events.phase)
 
     def quote(self, patterns: Sequence[str]) -> str | None:
-        """Returns the first of `lines` that matches one of these patterns."""
-        for line in self.lines:
-            if any(re.search(pattern, line) for pattern in patterns):
-                return line.strip()[:QUOTE_CHARACTERS_MAX]
-        return None
+        """Returns the first of `lines` that matches the first of these patterns that any line matches: the frameworks'
+        own words stand before a status that wraps them."""
+        matching = (line for pattern in patterns for line in self.lines if re.search(pattern, line))
+        line = next(matching, None)
+        return line and line.strip()[:QUOTE_CHARACTERS_MAX]
 
 
 def judge(exit: Exit, events: Account, target: str, stderr_tail: str) -> AttemptOutcome:

@@ -27,7 +27,7 @@ def describe(machine: Mapping[str, Any], ceiling: Mapping[str, Any] | None = Non
     """Returns `AMD EPYC (family 26, model 2, stepping 1), 2 of 2 cores, AVX-512, …`, from `facts.machine()` and a
     reading of `roofline.ceiling`. Unknown facts are left out."""
     parts = [processor(machine), cores(machine), ", ".join(extensions(machine.get("cpu_flags") or ())), caches(machine)]
-    parts.append(memory(machine))
+    parts += [memory(machine), *map(gpu, machine.get("gpus") or ())]
     if machine.get("hypervisor"):
         parts.append("a virtual machine")
     if ceiling:
@@ -37,7 +37,8 @@ def describe(machine: Mapping[str, Any], ceiling: Mapping[str, Any] | None = Non
 
 def named(machine: Mapping[str, Any]) -> str:
     """Returns `AMD EPYC, 2 of 2 cores, 23.5 GiB of memory`: enough to recognise one's own machine."""
-    parts = [str(machine.get("cpu_model") or "unknown processor"), cores(machine), memory(machine)]
+    parts = [*map(gpu, machine.get("gpus") or ()), str(machine.get("cpu_model") or "unknown processor")]
+    parts += [cores(machine), memory(machine)]
     return ", ".join(part for part in parts if part)
 
 
@@ -62,6 +63,14 @@ def memory(machine: Mapping[str, Any]) -> str:
     ram, limit = machine.get("ram_bytes"), machine.get("memory_limit_bytes")
     limited = f" ({units.quantity(limit)} allowed)" if limit else ""
     return f"{units.quantity(ram)} of memory{limited}" if ram else ""
+
+
+def gpu(facts: Mapping[str, Any]) -> str:
+    """Returns `NVIDIA H200 (140 GiB, driver 580.159.04, 700 W)`, from one of `devices.gpus()`."""
+    mib, watts, driver = (facts.get(name) for name in ("memory_mib", "power_limit_watts", "driver"))
+    numbers = [f"{units.quantity(mib * 2**20)}" if mib else "", f"driver {driver}" if driver else ""]
+    numbers.append(f"{watts:.4g} W" if watts else "")
+    return f"{facts.get('name') or 'an NVIDIA GPU'} ({', '.join(filter(None, numbers))})"
 
 
 def extensions(flags: Sequence[str]) -> list[str]:

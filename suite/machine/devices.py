@@ -1,14 +1,39 @@
-"""Finds out for which targets this machine has the hardware."""
+"""Finds out for which targets this machine has the hardware, and asks NVIDIA's driver about its GPUs."""
 
 from __future__ import annotations
 
+import os
 import subprocess
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from suite.machine import facts
 
 DRIVER_SECONDS = 20  # within which the driver's programs must answer
+# What a set keeps of a GPU, by nvidia-smi's names: in machine.json what stays, in each row what changes.
+STAYS = {
+    "name": "name",
+    "driver": "driver_version",
+    "memory_mib": "memory.total",
+    "sm_mhz_max": "clocks.max.sm",
+    "power_limit_watts": "power.limit",
+    "ecc": "ecc.mode.current",
+    "mig": "mig.mode.current",
+}
+CHANGES = {
+    "sm_mhz": "clocks.sm",
+    "memory_mhz": "clocks.mem",
+    "watts": "power.draw",
+    "celsius": "temperature.gpu",
+    "slowed_by": "clocks_throttle_reasons.active",
+    "sm_mhz_max": "clocks.max.sm",
+}
+IDLE = 0x1  # of `slowed_by`, by NVML's nvmlClocksThrottleReasons: the clock is low since there is no work
+# Slowed by hardware, by heat, or by the power supply. To be held at the power limit is normal for large products.
+SLOWED = 0x8 | 0x20 | 0x40 | 0x80
+CLOCK_SHARE_MIN = 0.75  # of its highest clock; a GPU below it is slowed, whatever its driver says
 
 
 @lru_cache(maxsize=1)
@@ -29,6 +54,44 @@ def has_tpu() -> bool:
     """Whether a TPU's device file exists. Other devices use VFIO too, so one PCI device must be Google's."""
     google = any(facts.read(str(path)) == "0x1ae0" for path in Path("/sys/bus/pci/devices").glob("*/vendor"))
     return any(Path("/dev").glob("accel*")) or (google and any(Path("/dev/vfio").glob("[0-9]*")))
+
+
+def gpus() -> list[dict[str, Any]]:
+    """Returns what stays of each NVIDIA GPU, in the driver's order; nothing where no driver answers."""
+    return asked(STAYS)
+
+
+def gpu_state() -> dict[str, Any]:
+    """Returns what changes of the first GPU that this process may use; empty where no driver answers."""
+    first = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0] or "0"
+    return next(iter(asked(CHANGES, f"--id={first}")), {})
+
+
+def slowed(state: Mapping[str, Any]) -> bool:
+    """Whether a GPU that was at work until now was slower than it should be."""
+    reasons = int(str(state.get("slowed_by") or "0"), 16)
+    clock, most = state.get("sm_mhz"), state.get("sm_mhz_max")
+    low = clock is not None and most is not None and clock < CLOCK_SHARE_MIN * most
+    return bool(reasons & SLOWED) or (low and not reasons & IDLE)
+
+
+def asked(fields: Mapping[str, str], *options: str) -> list[dict[str, Any]]:
+    """Returns the driver's answer for each GPU, by the keys of `fields`; None for what it doesn't tell."""
+    query = [f"--query-gpu={','.join(fields.values())}", "--format=csv,noheader,nounits"]
+    try:
+        done = subprocess.run(
+            ["nvidia-smi", *options, *query], capture_output=True, text=True, check=True, timeout=DRIVER_SECONDS
+        )
+    except (OSError, subprocess.SubprocessError):
+        return []
+    lines = [line.split(", ") for line in done.stdout.splitlines()]
+    return [dict(zip(fields, map(value, line), strict=True)) for line in lines if len(line) == len(fields)]
+
+
+def value(text: str) -> str | float | None:
+    if text.startswith("["):  # [N/A], [Not Supported]
+        return None
+    return float(text) if text.replace(".", "", 1).isdecimal() and text.count(".") <= 1 else text
 
 
 def driver_bytes(pid: int) -> int | None:

@@ -129,6 +129,7 @@ class Facts(TypedDict, total=False):
     clock_source: str | None
     hypervisor: bool
     product: str | None
+    gpus: list[dict[str, Any]]
 
 
 def machine() -> dict[str, Any]:

@@ -56,7 +56,7 @@ class Tolerances:
         (a result with stressed weights, in f32), or any other key (output, loss, a buffer's movement)."""
         if self.is_asked:
             return self.asked(key)
-        groups = {"gradient": self.gradient, "moved": self.moved, "stressed": Tolerance(protocol.STRESSED_TOLERANCE)}
+        groups = {"gradient": self.gradient, "moved": self.moved(), "stressed": Tolerance(protocol.STRESSED_TOLERANCE)}
         return groups.get(key.partition("/")[0], Tolerance(self.plain))
 
     def asked(self, key: str) -> Tolerance:
@@ -116,17 +116,20 @@ class Tolerances:
             return Tolerance(self.plain)
         return Tolerance(errors.get(self.precision, self.plain))
 
-    @property
-    def moved(self) -> Tolerance:
-        """Returns the tolerance of a parameter's movement.
+    def moved(self, size: float = math.inf) -> Tolerance:
+        """Returns the tolerance of the movement of a parameter with so many elements.
 
         SGD's movement is linear in the gradients, so it has their tolerance. AdamW moves an element by lr in the other
         direction if an error changes its gradient's sign. If gradients are normally distributed, an error of t changes
-        about a share t of the signs. Each change moves an element by 2 lr, so the movement's error is 2 sqrt(t).
+        about a share t of the signs; in coarser precisions, at least one of a tensor. Each change moves an element by
+        2 lr, so the movement's error is 2 sqrt(t).
         """
         if self.spec.OPTIMIZER != "adamw":
             return self.gradient
         # In whole tensors, the elements whose gradient is small enough to change its sign are known and left out.
         if self.exact and self.precision == "f32":
             return Tolerance(protocol.MOVEMENT_TOLERANCE)
-        return Tolerance(2.0 * math.sqrt(self.gradient.error))
+        share = self.gradient.error
+        if self.precision == "f32":
+            return Tolerance(2.0 * math.sqrt(share))
+        return Tolerance(min(2.0 * math.sqrt(max(share, 1.0 / size)), protocol.MOVED_TOLERANCE_MAX))

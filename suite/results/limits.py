@@ -75,7 +75,7 @@ def roof_of(row: Row, measured: Roofline | None) -> tuple[Roofline | None, str]:
     maker publishes. The roofline is None if unknown."""
     if row["target"] == "cpu":
         return measured, f"{MARGIN} times what this machine reached"
-    peaks = peaks_of(str(row.mapping("environment_facts").get("device") or "")) or peaks_of(row.text("device"))
+    peaks = peaks_of(row.reported_device) or peaks_of(row.text("device"))
     return (peaks.roofline(), f"{MARGIN} times the published peak of {peaks.title}") if peaks else (None, "")
 
 

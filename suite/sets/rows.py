@@ -133,6 +133,12 @@ class Row(dict[str, Any]):
         return loaded if isinstance(loaded, list) else []
 
     @property
+    def reported_device(self) -> str:
+        """Returns the device's name as the framework reported it; empty if it didn't."""
+        told = self.mapping("environment_facts").get("device")
+        return str(told.get("device") or "") if isinstance(told, dict) else ""
+
+    @property
     def metrics(self) -> list[dict[str, Any]]:
         """The further figures of a workload: name, unit, kind and values of each."""
         return [metric | {"values": [*map(float, metric["values"])]} for metric in self.entries("metrics")]

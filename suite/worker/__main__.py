@@ -61,7 +61,7 @@ def answer(request: dict[str, Any], events: Events, adapters: list[Any]) -> None
     os.sched_setaffinity(0, request["cpus"])
     adapter, data, listener = opened(attempt, request, events)
     adapters.append(adapter)
-    from suite.machine import builds, facts  # only now, so that `import_seconds` doesn't include their imports
+    from suite.machine import builds, devices, facts  # only now, so that `import_seconds` doesn't include their imports
     from suite.worker import process_memory
     from suite.worker.equivalence.witness import Witness
     from suite.worker.observing import capture
@@ -102,6 +102,10 @@ def answer(request: dict[str, Any], events: Events, adapters: list[Any]) -> None
     del state, batch
     events.phase("memory")
     peak = max(process_memory.peak_bytes() or 0, witness.peak_bytes) or None if could_reset else None
+    if attempt.case.target == "cuda":  # at once: a GPU without work lowers its clock after a moment
+        surroundings["gpu"] = devices.gpu_state()
+        if devices.slowed(surroundings["gpu"]):
+            events.write("flag", flag=str(Flag.NOISY))
     room = process_memory.has_room(adapter, 2 * 4 * data.parameter_count)
     surroundings |= facts.process_end() | {"room_for_late_step": room}
     events.facts(environment_facts=surroundings, **process_memory.figures(adapter, peak))

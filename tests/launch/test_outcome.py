@@ -103,6 +103,19 @@ def test_ok_has_no_reason_and_keeps_its_flags() -> None:
             "out of device memory in the steady runs: OutOfMemoryError: CUDA",
         ),
         ({"target": "cuda", "exception": ("ValueError", "RESOURCE_EXHAUSTED: Out of memory")}, "oom_device", "out of"),
+        # XLA 0.11.2 on an H200, while it tried out kernels for a product.
+        (
+            {
+                "target": "cuda",
+                "exception": (
+                    "JaxRuntimeError",
+                    "RESOURCE_EXHAUSTED: Failed to get configs\nOut of memory while trying to allocate 98.17GiB",
+                ),
+                "told": {"phase": "first"},
+            },
+            "oom_device",
+            "out of device memory in the first run: Out of memory while trying to allocate 98.17GiB",
+        ),
         ({"target": "cuda", "exception": ("RuntimeError", "CUDA error: CUBLAS_STATUS_ALLOC_FAILED")}, "oom_device", ""),
         (
             {"target": "cpu", "exception": ("JaxRuntimeError", "INTERNAL: Error: Out of memory allocating 400 bytes.")},

@@ -34,6 +34,17 @@ def test_movement_by_sgd_is_as_exact_as_gradients_by_adamw_less() -> None:
     assert Tolerances(JUMPING, "f32").of("buffer/mean").error == protocol.DIGEST_TOLERANCE["f32"]
 
 
+def test_one_element_of_a_small_tensor_may_turn_where_products_are_rounded() -> None:
+    moved = np.full(64, 1.0)
+    turned = np.concatenate([-moved[:1], moved[1:]])
+    error = difference(turned, moved, "moved/w").error
+    limits = {precision: Tolerances(SMOOTH, precision, exact=True) for precision in ("f32", "tf32")}
+    assert limits["tf32"].of("moved/w").error < error <= limits["tf32"].moved(64).error < 1.0
+    assert limits["tf32"].moved(10**6) == limits["tf32"].of("moved/w")
+    assert limits["tf32"].moved(1).broken(Difference(1.0, 0.0)), "nothing moved"
+    assert limits["f32"].moved(64) == limits["f32"].of("moved/w")
+
+
 def test_a_late_step_is_held_to_less_than_bfloat16_s_rounding_unless_gradients_jump() -> None:
     values = np.random.default_rng(0).normal(size=1000).astype(np.float32)
     bits = values.view(np.uint32) + 0x7FFF + ((values.view(np.uint32) >> 16) & 1)  # to the nearest

@@ -80,7 +80,7 @@ def test_what_lives_in_a_cache_is_not_held_to_dram() -> None:
 
 def on(row: Row, target: str, device: str, reported: str = "") -> Row:
     """The row as if it had run on an accelerator."""
-    return row | {"target": target, "device": device, "environment_facts": json.dumps({"device": reported})}
+    return row | {"target": target, "device": device, "environment_facts": json.dumps({"device": {"device": reported}})}
 
 
 @pytest.mark.parametrize(("device", "reported"), [("v6e-1", ""), ("tpu", "TPU v6 lite")])

@@ -33,7 +33,8 @@ CUDA = {"CUDA_CACHE_DISABLE": "1"}
 JAX = {
     "cpu": {"JAX_PLATFORMS": "cpu"},
     "tpu": {"JAX_PLATFORMS": "tpu"},
-    "cuda": CUDA | {"JAX_PLATFORMS": "cuda", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"},
+    "cuda": CUDA
+    | {"JAX_PLATFORMS": "cuda", "XLA_PYTHON_CLIENT_PREALLOCATE": "false", "XLA_CLIENT_MEM_FRACTION": "1.0"},
 }
 # What a stack's environment adds by target: one row for each that has a lock.
 ADDED = {

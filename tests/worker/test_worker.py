@@ -12,6 +12,7 @@ import pytest
 from suite.case import PHASES, Purpose
 from suite.environments import venv
 from suite.reference.digests import SUMS
+from suite.sets.rows import Row
 from suite.sets.schema import NAMES
 from suite.worker import events as events_module
 from suite.worker.events import Events
@@ -117,7 +118,7 @@ def test_every_column_that_the_worker_knows_is_told(trained: list[dict[str, Any]
     assert columns["host_peak_build_bytes"] > 10 * 2**20
     assert columns["versions"].keys() == {"python", "numpy"}
     assert len(columns["environment_facts"]["affinity"]) == 1
-    assert columns["environment_facts"]["device"]["device"] == "cpu"
+    assert Row({"environment_facts": json.dumps(columns["environment_facts"])}).reported_device == "cpu"
     assert columns["environment_facts"]["environment_variables"]["OMP_NUM_THREADS"] == "1"
     assert of(trained, "wrong") == of(trained, "exception") == []
 

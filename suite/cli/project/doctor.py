@@ -10,14 +10,15 @@ from dataclasses import asdict, dataclass
 
 from docker.errors import DockerException
 
+from suite.case import TARGETS
 from suite.cli.terminal.output import print_json, print_table
 from suite.cli.values import Json
 from suite.environments import ROOT, images, pythons, uv, venv
 from suite.environments.locks import ORCHESTRATOR, Locks, all_locks, names, newest, variants
-from suite.errors import COMMAND, UNPACKED, UserError
+from suite.errors import COMMAND, UNPACKED, UserError, check_known
 from suite.launch.supervisor import cgroup
 from suite.machine import cgroups, compiler, devices, facts
-from suite.machine.description import describe
+from suite.machine.description import describe, gpu
 from suite.results.outcomes import FAILED
 from suite.run import ceilings
 
@@ -39,25 +40,31 @@ class Check:
     remedy: str = ""
 
 
-def checks() -> list[Check]:
+def checks(target: str = "cpu") -> list[Check]:
     compiler_found, complaint = compiler.probe(os.environ.get("CXX"))
     headers = "apt-get install g++ (and the headers of the torch lock's Python, if that is the system's Python)"
     listed = [
         platform_check(),
-        *interpreters(),
+        *interpreters(target),
         needed("uv", next(filter(uv.runs, uv.uv_places()), None), f"`{COMMAND} setup` (it gets uv by pip)"),
         *([] if UNPACKED.is_file() else [needed("make", shutil.which("make"), "apt-get install make")]),
         needed("C++ compiler (torch_inductor)", compiler_found, headers, complaint),
     ]
-    locks = venv.fitting(names("cpu"), Locks("cpu"))
-    for name in (ORCHESTRATOR, *names("cpu")):
+    locks = venv.fitting(names(target), Locks(target))
+    for name in (ORCHESTRATOR, *names(target)):
         fallback, status = venv.fallback(name, locks), venv.status(locks.of(name))
         remedy = f".venv/bin/python -m tools.lock --environment={name}" if status == "no lock" else f"{COMMAND} setup"
         listed.append(
             Check(f"environment {name}", status == "ready", f"{status}, {fallback}" if fallback else status, remedy)
         )
-    listed += [*resources(), container_engine()]
-    return [*listed, *(Check(name, None, lack or "found") for name, lack in devices.missing().items())]
+    listed += [*resources(target), container_engine()]
+    return [*listed, *(device(name, lack, wanted=name == target) for name, lack in devices.missing().items())]
+
+
+def device(target: str, lack: str | None, *, wanted: bool) -> Check:
+    """Returns the check of one target's hardware; a mere fact unless it is wanted."""
+    found = "; ".join(map(gpu, devices.gpus())) if target == "cuda" and not lack else ""
+    return Check(target, (not lack) if wanted else None, lack or found or "found", f"use a machine with a {target}")
 
 
 def needed(name: str, path: str | None, remedy: str, lack: str = "not found") -> Check:
@@ -72,16 +79,16 @@ def platform_check() -> Check:
     return Check("platform", ok=True, found="Linux on x86-64")
 
 
-def interpreters() -> list[Check]:
+def interpreters(target: str) -> list[Check]:
     """Returns a check of the Python that runs this program, and one for each Python of a lock. The Python of a lock is
     needed only if this machine has no Python of any other lock of the same environment."""
     wanted: dict[str, list[str]] = {}
-    for name in (*names("cpu"), *variants("cpu")):
-        for lock in all_locks(name, "cpu"):
+    for name in (*names(target), *variants(target)):
+        for lock in all_locks(name, target):
             wanted.setdefault(lock.python, []).append(name)
     ours = newest(ORCHESTRATOR, "cpu").pythons
     paths = {version: pythons.find(version) for version in sorted(wanted)}
-    needed = {name for name in names("cpu") if pythons.lacking(name, "cpu")}
+    needed = {name for name in names(target) if pythons.lacking(name, target)}
     return [
         Check(
             f"Python {' or '.join(ours)}",
@@ -111,13 +118,13 @@ def container_engine() -> Check:
     return Check("Docker", None, f"engine {client.version()['Version']}; images: {listed}")
 
 
-def resources() -> list[Check]:
+def resources(target: str) -> list[Check]:
     """Returns the checks of disk, memory and cores, and of load and frequency, which disturb a measurement."""
     free, memory = shutil.disk_usage(ROOT).free, facts.memory()
     available, allowed = memory.get("available_bytes"), memory.get("memory_limit_bytes")
     quota = cgroups.cpu_quota()
     cores, load = facts.usable_cores(), os.getloadavg()[0]
-    ready = all(venv.status(venv.fit(name, "cpu")) == "ready" for name in names("cpu"))
+    ready = all(venv.status(venv.fit(name, target)) == "ready" for name in names(target))
     wanted = RESULTS_BYTES if ready else DISK_BYTES
     governor = facts.read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     return [
@@ -158,10 +165,14 @@ def memory_limits() -> str:
     return f"enforced by the kernel (cgroup version {group.version})"
 
 
-def doctor(*, json: Json = False) -> int:
-    """Prints what this machine has and lacks. Returns the exit code: 3 if something needed is missing."""
-    findings = checks()
-    described = describe(facts.machine(), ceilings.reading(tuple(facts.usable_cores())))
+def doctor(*, target: str = "cpu", json: Json = False) -> int:
+    """Prints what this machine has and lacks for a target. Returns the exit code: 3 if something needed is missing.
+
+    :param target: hardware class: cpu, cuda or tpu
+    """
+    check_known("target", target, TARGETS)
+    findings = checks(target)
+    described = describe(facts.machine() | {"gpus": devices.gpus()}, ceilings.reading(tuple(facts.usable_cores())))
     missing = [check.name for check in findings if check.ok is False]
     if json:
         print_json({"machine": described, "missing": missing, "checks": [asdict(check) for check in findings]})

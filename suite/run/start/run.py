@@ -19,7 +19,7 @@ from suite.environments.locks import Locks
 from suite.environments.variants import flags
 from suite.errors import COMMAND
 from suite.launch.engine import ROOT
-from suite.machine import facts
+from suite.machine import devices, facts
 from suite.machine.roofline import Roofline
 from suite.plan import layout
 from suite.run import ceilings
@@ -73,7 +73,7 @@ def create(
     command. For a plan that was taken from another set, `preset`, the preset's file, is None, and `options` are that
     set's."""
     store = ResultSet.create(results / run.plan.set_id, describe(run, given, options))
-    store.machine = facts.machine()
+    store.machine = facts.machine() | ({"gpus": devices.gpus()} if store.plan_file.target == "cuda" else {})
     if preset is not None:
         store.keep(preset)
     for name in store.plan_file.locks:

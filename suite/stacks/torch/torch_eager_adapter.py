@@ -156,6 +156,8 @@ class Adapter(base.Adapter):
         return state, loss.detach()
 
     def kernels_used(self, logs):
+        if self.case.target != "cpu":
+            return []  # a profile names a GPU's kernels
         aten = kernels.LibraryUse("ATen", self.torch.backends.cpu.get_cpu_capability())
         return [*kernels.libraries(logs, mkl_path.named(self.tuned)), aten]
 
@@ -190,7 +192,7 @@ class Adapter(base.Adapter):
         return self.planned
 
     def profile(self, steps, folder):
-        return base.Trace("torch.profiler", torch_profile.spans(self.torch, steps))
+        return base.Trace("torch.profiler", torch_profile.spans(self.torch, steps, self.case.target))
 
     def step(self, state, batch):
         return self.call(state, batch)

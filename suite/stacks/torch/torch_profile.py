@@ -26,12 +26,15 @@ RULES = (
     (r"^aten::|cpp_fused|^triton_", Category.ELEMENTWISE),
     (r"^(?!autograd::|profiler::)\w+::", Category.UNATTRIBUTED),  # an operation that no rule above knows
 )
+GPU_RULES = ((r"^Mem(cpy|set)", Category.COPIES), *(rule for rule in RULES if rule[1] is not Category.UNATTRIBUTED))
 
 
-def spans(torch: Any, steps: Callable[[], None]) -> list[Span]:
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+def spans(torch: Any, steps: Callable[[], None], target: str) -> list[Span]:
+    kinds = torch.profiler.ProfilerActivity
+    with torch.profiler.profile(activities=[kinds.CPU, *([kinds.CUDA] if target == "cuda" else [])]) as profile:
         steps()
-    return list(of_events(profile.profiler.kineto_results.events()))
+    events = profile.profiler.kineto_results.events()
+    return list(of_gpu(events) if target == "cuda" else of_events(events))
 
 
 def of_events(events: Any) -> Iterator[Span]:
@@ -45,3 +48,17 @@ def of_events(events: Any) -> Iterator[Span]:
             begin + event.duration_ns() / 1e9,
             by_rules(event.name(), RULES),
         )
+
+
+def of_gpu(events: Any) -> Iterator[Span]:
+    """Yields the spans of a GPU's kernels and copies. A kernel has the category of the operation that launched it; one
+    that Inductor generated, which no operation launches, that of its own name."""
+    events = list(events)
+    on_device = [event for event in events if event.device_type().name == "CUDA"]
+    launchers = {e.correlation_id(): e.name() for e in events if e.device_type().name == "CPU" and e.correlation_id()}
+    for event in on_device:
+        begin, name = event.start_ns() / 1e9, event.name()
+        launcher = launchers.get(event.linked_correlation_id(), "")
+        category = by_rules(name, GPU_RULES) or by_rules(launcher, RULES) or Category.UNATTRIBUTED
+        thread = f"GPU {event.device_index()} stream {event.device_resource_id()}"
+        yield Span(thread, name, begin, begin + event.duration_ns() / 1e9, category)

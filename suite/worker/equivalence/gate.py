@@ -251,7 +251,9 @@ class Gate:
         if trained and self.is_zero(name):
             return
         key = moved_key(name, trained)
-        limit, moved = self.tolerances.of(key), movement(before, after, noise)
+        counted = before.size - (0 if noise is None else int(noise.sum()))
+        limit = self.tolerances.moved(max(1, counted)) if trained else self.tolerances.of(key)
+        moved = movement(before, after, noise)
         rounding = ROUNDINGS * float(np.linalg.norm(before))
         wanted = self.wanted("moved", name)
         if wanted is not None:

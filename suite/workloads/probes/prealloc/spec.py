@@ -14,7 +14,7 @@ from types import FunctionType
 from typing import Any
 
 # The worker sets these for its own process, so that peak memory is what a model takes. By default they aren't set.
-SETTINGS = ("XLA_PYTHON_CLIENT_PREALLOCATE", "TF_FORCE_GPU_ALLOW_GROWTH")
+SETTINGS = ("XLA_PYTHON_CLIENT_PREALLOCATE", "XLA_CLIENT_MEM_FRACTION", "TF_FORCE_GPU_ALLOW_GROWTH")
 
 
 def classify(aspect: str, figures: Mapping[str, Any]) -> str:
