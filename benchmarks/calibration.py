@@ -1,7 +1,7 @@
 """Checks the verdicts: applies the suite's own statistics to simulated runs whose true speedups are known.
 
 Every run is simulated process by process: when each process ran, how much equal processes of a stack differ, and what
-the machine did meanwhile. The functions of suite.results.speedup judge the run.
+the machine did meanwhile. The functions of suite.verdicts judge the run.
 
     PYTHONPATH=. .venv/bin/python benchmarks/calibration.py --runs=400 --seed=1
 
@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suite.protocol import Protocol
-from suite.results.speedup.fastest import pair_shares, rivals
-from suite.results.speedup.pairing import Timing
-from suite.results.speedup.speedups import Pairing
 from suite.stats import is_doubtful, reach
+from suite.verdicts.fastest import pair_shares, rivals
+from suite.verdicts.pairing import Timing
+from suite.verdicts.speedups import Pairing
 
 Array = NDArray[np.float64]
 
@@ -193,7 +193,7 @@ class Answers:
 
 def answers_of(world: World) -> Answers:
     """Returns the wrong statements about a run of equal stacks, by the suite's verdicts and by the rules of its page's
-    answers (`suite.results.speedup.fastest`)."""
+    answers (`suite.verdicts.fastest`)."""
     pairing, questions = pairing_of(world), world.logs.shape[0]
     stacks = [BASELINE, *(f"stack{n}" for n in range(STACKS))]
     speedups = pairing.over(BASELINE)

@@ -16,8 +16,8 @@ from statistics import fmean
 
 from suite import results
 from suite.errors import UserError
-from suite.results.speedup.pairing import Timing, block_timings
 from suite.sets.rows import Row, counting
+from suite.verdicts.pairing import Timing, block_timings
 
 BOUNDS = (20.0, 60.0, 180.0, 600.0, math.inf)  # seconds between two starts; each bin ends before its bound
 Pair = tuple[float, float]  # seconds between the starts, and ln(t_baseline / t_stack) minus that stack's mean

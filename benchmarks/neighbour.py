@@ -20,9 +20,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from suite import results
-from suite.results.speedup.verdicts import Speedup
 from suite.sets.rows import Row
 from suite.units import interval, ratio
+from suite.verdicts.verdicts import Speedup
 
 STACKWARS = Path(sys.executable).parent / "stackwars"
 BURST_SECONDS = (0.2, 2.0)  # the shortest and the longest burst
@@ -84,7 +84,7 @@ def unaware(rows: list[Row]) -> list[Row]:
 
 def speedups(loaded: results.Results, rows: list[Row]) -> dict[tuple[str, str], Speedup]:
     """Returns {(question, stack): speedup} of these rows, by the set's baseline and protocol."""
-    from suite.results.speedup.speedups import ratios
+    from suite.verdicts.speedups import ratios
 
     return {(speedup.name, speedup.stack): speedup for speedup in ratios(rows, loaded.baseline, loaded.protocol)}
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from benchmarks.cases import attempt_of, case_of
 from suite.case import CUSTOM
-from suite.report.formats.render import page
+from suite.page.formats.render import page
 from suite.results import Results
 from suite.sets.rows import Row, empty_row
 from suite.stacks.catalog import STACKS

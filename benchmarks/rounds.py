@@ -22,7 +22,7 @@ from statistics import fmean, stdev
 
 from suite import results
 from suite.protocol import SAMPLINGS
-from suite.results.speedup.speedups import ratios
+from suite.verdicts.speedups import ratios
 
 STACKWARS = Path(sys.executable).parent / "stackwars"
 PRESET = """

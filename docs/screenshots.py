@@ -22,8 +22,8 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 from suite import results
-from suite.report.formats.render import page_of
-from suite.report.page import report
+from suite.page.formats.render import page_of
+from suite.page.report import report
 
 Picture = tuple[str, str, str, dict[str, Any]]  # file, address, the part to show (empty: all), the window
 

@@ -30,7 +30,7 @@ IN_CI = "skipped in CI, which is a failure: "
 REPOSITORY = dict(STACKS)
 # Most of the time of what takes no framework: these start whole runs on the fake stack, install environments, wait for
 # deadlines, render pages and open a browser. `make quick` leaves them out.
-SLOW = [HERE / name for name in ("cli", "environments", "launch", "report", "run", "test_docs.py")]
+SLOW = [HERE / name for name in ("cli", "environments", "launch", "page", "run", "test_docs.py")]
 
 # Whole runs on real stacks, and images.
 LONG = [

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from suite.report.page import report
-from suite.report.sections.timed.comparisons import ComparisonsSection
-from suite.report.sections.whole_set.asked import AskedSection
-from suite.report.tables import markdown
+from suite.page.report import report
+from suite.page.sections.timed.comparisons import ComparisonsSection
+from suite.page.sections.whole_set.asked import AskedSection
+from suite.page.tables import markdown
 from suite.results import load
-from tests.report.parts import found, part
+from tests.page.parts import found, part
 from tests.runs import TOGETHER, Asked
 
 FILE = '''"""Planted mistakes."""

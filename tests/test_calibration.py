@@ -10,7 +10,7 @@ import pytest
 from benchmarks import calibration
 from benchmarks.calibration import SCENARIOS, Rates, calibrate, judged, simulate
 from benchmarks.calibration_in_rounds import ROUNDS, calibrate_both, simulate_in_rounds, turn_starts
-from suite.results.speedup import family, moderation, pairing
+from suite.verdicts import family, moderation, pairing
 
 SETS = 200  # of equal stacks: 5 % of them is known to +-3 %
 

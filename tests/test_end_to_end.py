@@ -13,11 +13,11 @@ import pytest
 
 from suite import results
 from suite.case import TRACKS
-from suite.results.speedup.speedups import ratios
 from suite.sets.result_set import ResultSet
 from suite.stacks import knobs
 from suite.stacks.catalog import STACKS
 from suite.stacks.torch import mkl_path
+from suite.verdicts.speedups import ratios
 from tests.mutations import MUTANTS, make_mutant
 from tests.runs import EVERY_OPERATION, FEW, REST, TOGETHER, UNWARMED, Asked, Lanes, of
 

@@ -8,7 +8,7 @@ import pytest
 
 from suite import results
 from suite.case import Flag
-from suite.report.formats.render import page
+from suite.page.formats.render import page
 from tests.runs import Asked, Lanes
 
 HASTY = Path(__file__).parent / "hasty"

@@ -16,7 +16,7 @@ from suite.answers.behaviour import in_words
 from suite.cli.app import run_tool
 from suite.cli.values import LATEST
 from suite.errors import COMMAND, UserError
-from suite.report.formats.render import environment, write
+from suite.page.formats.render import environment, write
 from suite.results import Results, load
 from suite.results.questions.behaviour import Observation, observations
 from suite.sets.archive.naming import named

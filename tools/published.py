@@ -12,7 +12,7 @@ from pathlib import Path
 from suite import units
 from suite.machine.published_peaks import PublishedPeaks, peaks_of
 from suite.machine.roofline import MARGIN, TIMES_MOVED
-from suite.report.tables import Table, markdown
+from suite.page.tables import Table, markdown
 from suite.results.documents.figures import Document, PublishedFigure, PublishedTime, PublishedVerdict, documents
 from suite.results.documents.reach import IMPOSSIBLE, POSSIBLE, dims_of, least_seconds, possible, possible_work
 from suite.workloads import catalog

@@ -7,8 +7,8 @@ from pathlib import Path
 from suite.case import Outcome
 from suite.cli.app import APP
 from suite.errors import COMMAND
+from suite.page.sections.whole_set.terms import meanings
 from suite.protocol import Protocol
-from suite.report.sections.whole_set.terms import meanings
 from suite.results.outcomes import WORDS
 from suite.sets import schema
 

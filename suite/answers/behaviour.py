@@ -16,9 +16,9 @@ from suite.answers.figures.lines import times_over
 from suite.answers.sentences import capital, counted, listed
 from suite.case import Purpose
 from suite.results.frame import Frame
-from suite.results.names import slug
 from suite.results.questions.behaviour import Figure, Observation, observations
-from suite.results.questions.grouping import grouped
+from suite.verdicts.grouping import grouped
+from suite.verdicts.names import slug
 
 SCALES = ("depths", "sizes")  # figures that a chart has across; the figure `seconds` has a time for each value of them
 SHOWN = ("depth", "per_op", "seconds", "factor", "share")  # the grid shows the first of these figures that a cell has

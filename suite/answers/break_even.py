@@ -14,7 +14,7 @@ from suite.answers.figures.lines import times_over
 from suite.answers.sentences import counted, not_shown
 from suite.results.cases.break_even import Calls, crossing, is_long, least, steps_shown
 from suite.results.frame import Frame
-from suite.results.names import slug
+from suite.verdicts.names import slug
 
 TOTALS = (1, 10, 100, 1_000, 10_000)  # steps whose total time has a column
 SORTED_BY = 100  # the steps of the column that the table is sorted by

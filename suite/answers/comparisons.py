@@ -16,7 +16,7 @@ from suite.answers.sentences import capital, counted, listed
 from suite.answers.show import Part, only, part
 from suite.results.analysis import Comparison
 from suite.results.frame import Frame
-from suite.results.speedup.verdicts import ALONE
+from suite.verdicts.verdicts import ALONE
 
 TIMING = (
     *("stack", "first_seconds", "second_seconds", "average_seconds", "median_seconds", "p5_seconds", "p95_seconds"),

@@ -12,8 +12,8 @@ from suite.answers.sentences import counted
 from suite.machine.description import reached
 from suite.results import Results
 from suite.results.frame import Frame
-from suite.results.questions.grouping import grouped
 from suite.sets.rows import Row
+from suite.verdicts.grouping import grouped
 
 ENGINE = ("engine", "engine_version", "image_digest")
 # Facts that must be the same for all processes of a set, with their words.

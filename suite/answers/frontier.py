@@ -12,8 +12,8 @@ from suite.answers.sentences import first_question
 from suite.plan.search.bracket import none_larger
 from suite.plan.search.capacity import Capacity, MemoryQuestion, memory_of
 from suite.results.frame import Frame
-from suite.results.names import slug
 from suite.results.outcomes import WORDS
+from suite.verdicts.names import slug
 
 CURVE_STEPS = 24  # straight pieces of a drawn curve
 

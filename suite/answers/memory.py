@@ -14,12 +14,12 @@ from suite.case import Outcome, Purpose
 from suite.plan.search.capacity import MemoryQuestion, memory_of
 from suite.results.analysis import Analysis
 from suite.results.frame import Frame
-from suite.results.names import slug
 from suite.results.outcomes import outcome_words
-from suite.results.questions.grouping import grouped
 from suite.results.questions.memory_parts import floor_bytes, parts
 from suite.sets.rows import Row
 from suite.units import byte_unit
+from suite.verdicts.grouping import grouped
+from suite.verdicts.names import slug
 
 
 def names(analysis: Analysis) -> Mapping[str, str]:

@@ -14,10 +14,10 @@ from suite.predict.answer import Prediction
 from suite.predict.devices import devices
 from suite.results.analysis import Analysis
 from suite.results.frame import Frame
-from suite.results.names import question_names
 from suite.results.outcomes import outcome_words
-from suite.results.questions.grouping import grouped
 from suite.sets.rows import Row
+from suite.verdicts.grouping import grouped
+from suite.verdicts.names import question_names
 
 FITS, OUT, NEITHER = "fits", "out of memory", "no verdict"
 # What libtpu's refusal says: "the total memory required for HLO temporaries (74.58G) exceeds available HBM (31.24G)".

@@ -16,7 +16,7 @@ from suite.answers.sentences import first_question
 from suite.case import Outcome, Purpose
 from suite.ir.timeline import Category, Profile
 from suite.results.frame import Frame
-from suite.results.names import slug
+from suite.verdicts.names import slug
 
 ENOUGH = 0.9  # share of a step that must be attributed to operations; below it the page says how much is missing
 KINDS = {f"k{number}": name for number, name in enumerate(Category)}

@@ -13,7 +13,7 @@ from suite.results.analysis import Comparison
 from suite.results.documents.figures import PublishedTime, documents
 from suite.results.documents.reach import IMPOSSIBLE, dims_of, least_seconds, possible
 from suite.results.frame import Frame
-from suite.results.questions.grouping import grouped
+from suite.verdicts.grouping import grouped
 
 
 @answer("Published elsewhere", grows=False, on_console=False)

@@ -13,7 +13,7 @@ from suite.answers.sentences import listed
 from suite.case import CUSTOM, GROWING, dims_text
 from suite.plan.search.bracket import Bracket, none_larger
 from suite.results.frame import Frame
-from suite.results.questions.grouping import grouped
+from suite.verdicts.grouping import grouped
 
 
 @answer(

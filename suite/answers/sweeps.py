@@ -14,9 +14,9 @@ from suite.answers.figures.lines import times_over
 from suite.answers.sentences import first_of
 from suite.answers.show import only
 from suite.results.frame import Frame
-from suite.results.names import dims_words, slug
 from suite.results.questions.sweeps import Sweep
 from suite.results.questions.sweeps import sweeps as sweeps_of
+from suite.verdicts.names import dims_words, slug
 
 
 @answer(

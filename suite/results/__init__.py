@@ -122,7 +122,7 @@ class Results:
         Raises UserError for a baseline that the set lacks, and for an unknown clock.
         """
         from suite.results.frame import table
-        from suite.results.speedup.speedups import ratios
+        from suite.verdicts.speedups import ratios
 
         speedups = ratios(self.rows, baseline or self.baseline, self.protocol, clock)
         lines = (

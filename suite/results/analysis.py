@@ -11,18 +11,18 @@ from suite.errors import unknown
 from suite.machine.roofline import Roofline
 from suite.protocol import Protocol
 from suite.results.baselines import by_side, over_baseline
-from suite.results.names import question_names
 from suite.results.outcomes import Cell, cell, flag_counts
-from suite.results.questions.grouping import by_comparison, grouped
 from suite.results.questions.programs import ProgramQuestion, program_questions
-from suite.results.speedup.geometric_means import Summary
-from suite.results.speedup.pairing import Side
-from suite.results.speedup.speedups import Pairing
-from suite.results.speedup.verdicts import Speedup
 from suite.results.stack_figures import StackFigures, stack_figures
 from suite.results.within_set import FieldComparison, field_comparisons
 from suite.sets.plan import PlanFile
 from suite.sets.rows import NOT_RUN, Row, judged, unrun
+from suite.verdicts.geometric_means import Summary
+from suite.verdicts.grouping import by_comparison, grouped
+from suite.verdicts.names import question_names
+from suite.verdicts.pairing import Side
+from suite.verdicts.speedups import Pairing
+from suite.verdicts.verdicts import Speedup
 
 ITEMS = "items"  # what a step processes, if no plan gives it a name
 

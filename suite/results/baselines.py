@@ -13,12 +13,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from suite.results.outcomes import Cell
-from suite.results.speedup.geometric_means import Summary, summaries
-from suite.results.speedup.pairing import Side
-from suite.results.speedup.speedups import Pairing
-from suite.results.speedup.verdicts import Speedup
 from suite.results.stack_figures import StackFigures
 from suite.sets.rows import NOT_RUN, Row
+from suite.verdicts.geometric_means import Summary, summaries
+from suite.verdicts.pairing import Side
+from suite.verdicts.speedups import Pairing
+from suite.verdicts.verdicts import Speedup
 
 if TYPE_CHECKING:
     from suite.results.analysis import Analysis, Comparison

@@ -16,15 +16,15 @@ from suite.case import Outcome
 from suite.protocol import Protocol
 from suite.results.outcomes import gravest
 from suite.results.questions.behaviour import CellKey, ClassComparison, between, classes, observations
-from suite.results.questions.grouping import grouped
-from suite.results.speedup.family import stepped_down
-from suite.results.speedup.moderation import moderate
-from suite.results.speedup.pairing import all_seconds
-from suite.results.speedup.ratios import freedom
-from suite.results.speedup.speedups import Pairing
-from suite.results.speedup.verdicts import judge, why_undecided
 from suite.sets.rows import Row, counting, judged
 from suite.stats import Estimate, Mean, Word, spread
+from suite.verdicts.family import stepped_down
+from suite.verdicts.grouping import grouped
+from suite.verdicts.moderation import moderate
+from suite.verdicts.pairing import all_seconds
+from suite.verdicts.ratios import freedom
+from suite.verdicts.speedups import Pairing
+from suite.verdicts.verdicts import judge, why_undecided
 
 # Columns that must be equal in both sets for their times to be compared, with their names in words.
 LIKE = {

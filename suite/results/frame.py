@@ -17,14 +17,14 @@ from suite.machine.roofline import Roofline
 from suite.protocol import Protocol
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison, raised
-from suite.results.names import question_names
 from suite.results.outcomes import Cell, outcome_text
-from suite.results.questions.grouping import grouped
 from suite.results.ranking import ranked_stacks
 from suite.results.stack_figures import StackFigures, greatest, middle, used_processes
 from suite.sets.rows import Row
 from suite.sets.schema import SCHEMA, to_table
 from suite.stats import Estimate, outliers
+from suite.verdicts.grouping import grouped
+from suite.verdicts.names import question_names
 
 # What polars does to the process that imports it: a variable that measured processes must not have, and system calls
 # are restarted after Ctrl-C, so that a wait for another process would never be interrupted.

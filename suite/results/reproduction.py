@@ -15,10 +15,10 @@ from suite.case import Outcome
 from suite.machine.facts import PROCESSOR
 from suite.results import Results
 from suite.results.outcomes import gravest
-from suite.results.questions.grouping import grouped
-from suite.results.speedup.verdicts import Speedup
 from suite.sets.rows import Row, counting
 from suite.stats import Estimate, reach
+from suite.verdicts.grouping import grouped
+from suite.verdicts.verdicts import Speedup
 
 
 class ClaimResult(StrEnum):

@@ -12,9 +12,9 @@ from suite.machine.roofline import Roofline
 from suite.protocol import Protocol
 from suite.results.outcomes import Cell, cell, flag_counts
 from suite.results.questions.memory_parts import Parts, floor_bytes, parts, total
-from suite.results.speedup.verdicts import Speedup
 from suite.sets.rows import Row
 from suite.stats import Estimate, has_modes, ratio_of
+from suite.verdicts.verdicts import Speedup
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 from suite.case import Outcome
 from suite.protocol import Protocol
-from suite.results.names import question_names
-from suite.results.questions.grouping import grouped
-from suite.results.speedup.pairing import Timing, Timings, block_timings
-from suite.results.speedup.speedups import Pairing
-from suite.results.speedup.verdicts import Speedup
 from suite.sets.rows import Row, counting
+from suite.verdicts.grouping import grouped
+from suite.verdicts.names import question_names
+from suite.verdicts.pairing import Timing, Timings, block_timings
+from suite.verdicts.speedups import Pairing
+from suite.verdicts.verdicts import Speedup
 
 # The fields of a case that a set may have with several values, each with its usual value: the default baseline.
 FIELDS = {"cache": "cold", "track": "default", "precision": "f32", "pass": "forward", "variant": "as locked"}

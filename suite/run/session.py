@@ -13,7 +13,6 @@ from typing import Protocol as Interface
 from suite.case import OUTSIDE_BLOCKS, Attempt, Flag, Outcome, Purpose
 from suite.machine import noise
 from suite.plan import layout
-from suite.results.speedup.speedups import Pairing
 from suite.run import frontier, sudden
 from suite.run.ceilings import hold_against_programs
 from suite.run.rounds import ROUNDS, Rounds, fresh_baseline
@@ -21,6 +20,7 @@ from suite.run.runner import Runner
 from suite.run.side_by_side import side_by_side
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row
+from suite.verdicts.speedups import Pairing
 
 AT_ONCE = 2  # processes of a check; more would need as many times the memory
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from suite.answers.answer import ASKED, Answer
-from suite.report.sections import registry  # noqa: F401  # which knows all answers
+from suite.page.sections import registry  # noqa: F401  # which knows all answers
 from suite.results import Results
 from suite.results.frame import Frame
 from suite.sets.rows import Row

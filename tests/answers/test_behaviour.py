@@ -11,8 +11,8 @@ from suite import results
 from suite.answers.behaviour import chart
 from suite.case import Purpose
 from suite.cli.sets.compare import compare
-from suite.report.formats.export import export
-from suite.report.formats.render import page
+from suite.page.formats.export import export
+from suite.page.formats.render import page
 from suite.results.questions.behaviour import observations
 from suite.sets.rows import Row
 from suite.stacks.names import attempt_name

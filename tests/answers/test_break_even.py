@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from suite.answers.break_even import SORTED_BY, TOTALS, leaders_words
-from suite.report.page import Report
-from suite.report.sections.timed.comparisons import ComparisonsSection
+from suite.page.report import Report
+from suite.page.sections.timed.comparisons import ComparisonsSection
 from suite.results.cases.break_even import Calls
-from tests.report.parts import found, part
+from tests.page.parts import found, part
 
 
 def test_a_total_is_first_plus_second_plus_the_median_of_each_later_step(made: Report) -> None:

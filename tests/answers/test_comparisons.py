@@ -5,8 +5,8 @@ from __future__ import annotations
 from suite.answers.columns import COLUMNS
 from suite.answers.comparisons import CLOCKS, SHORT, TIMING, equal_words
 from suite.answers.show import only, part
-from suite.report.formats.export import HEADS
-from suite.report.sections.timed.comparisons import IN_JSON
+from suite.page.formats.export import HEADS
+from suite.page.sections.timed.comparisons import IN_JSON
 from tests.answers.asking import answered
 from tests.results.rows import attempt_of, row_of, rows_of
 

@@ -10,14 +10,14 @@ import pytest
 from suite import results
 from suite.answers.environment import differences
 from suite.case import Attempt, Purpose
-from suite.report.formats.render import render
-from suite.report.page import Report, report
+from suite.page.formats.render import render
+from suite.page.report import Report, report
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row, empty_row
 from suite.stacks.names import attempt_name
 from tests.answers.asking import answered
-from tests.report import synthetic
-from tests.report.parts import found
+from tests.page import synthetic
+from tests.page.parts import found
 from tests.results.rows import attempt_of, row_of
 
 CEILINGS = [

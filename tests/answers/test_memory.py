@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.page.test_report import Page
 
 from suite.cli.terminal.output import print_tables
+from suite.page.formats.render import render
+from suite.page.report import Report
 from suite.protocol import Protocol
-from suite.report.formats.render import render
-from suite.report.page import Report
 from suite.results import Results
 from suite.sets.rows import Row
 from suite.sets.schema import to_table
 from tests.answers.asking import answered, asked
 from tests.plan.test_capacity import GIB, LIMIT, memory_row, rows
 from tests.plan_files import plan_file
-from tests.report.test_page import Page
 
 
 def cells(asked_rows: list[Row]) -> dict[tuple[str, str], dict[str, Any]]:

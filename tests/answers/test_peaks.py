@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from suite import results, units
 from suite.answers.show import parts, rows_of
-from suite.report.page import Report, report
+from suite.page.report import Report, report
 from suite.sets.rows import Row, accepted
 from tests.answers.asking import answered
-from tests.report.parts import found
+from tests.page.parts import found
 from tests.results.rows import rows_of as rows_with
 
 MIB = 2.0**20

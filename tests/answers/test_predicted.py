@@ -9,20 +9,20 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from tests.page.test_report import Page
 
 from suite import results
 from suite.answers.predicted import FITS, NEITHER, OUT, title
 from suite.cli.terminal.progress import line
 from suite.errors import UserError
+from suite.page.formats.export import export
+from suite.page.formats.render import render
 from suite.plan.search.curves import SIZE_MAX
-from suite.report.formats.export import export
-from suite.report.formats.render import render
 from suite.sets.rows import Row
 from suite.sets.schema import to_table
 from tests.answers.asking import answered, asked
 from tests.answers.predictions import REFUSED, predicted_row, refused_row, rows
 from tests.predict.answers import compiled, prediction
-from tests.report.test_page import Page
 
 GIB = 2**30
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from tests.page.test_report import Page
 
 from suite.case import Purpose
 from suite.ir.timeline import Category, Profile
-from suite.report.formats.render import render
+from suite.page.formats.render import render
 from suite.sets.rows import Row
 from suite.sets.schema import to_table
 from tests.answers.asking import answered
-from tests.report.test_page import Page
 from tests.results.rows import attempt_of, untimed_row
 
 KINDS = [Category.PRODUCTS, Category.COPIES, Category.HOST, Category.UNATTRIBUTED]

@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
+from tests.page.test_report import Page
 
 from suite import results
 from suite.answers.differences import NONE
@@ -17,14 +18,13 @@ from suite.answers.programs import spread
 from suite.cli.sets.programs import ir
 from suite.cli.terminal.progress import line
 from suite.errors import UserError
-from suite.report.formats.export import export
-from suite.report.formats.render import render
+from suite.page.formats.export import export
+from suite.page.formats.render import render
 from suite.results.questions.programs import program_questions
 from suite.sets.rows import Row
 from suite.sets.schema import to_table
 from tests.answers.asking import answered, asked
 from tests.ir.programs import program
-from tests.report.test_page import Page
 from tests.results.questions.test_programs import ir_row, rows
 from tests.results.rows import attempt_of, row_of
 

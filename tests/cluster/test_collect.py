@@ -14,16 +14,16 @@ from suite import results
 from suite.cluster.collect import collect
 from suite.cluster.likeness import ALIKE
 from suite.errors import UserError
+from suite.page.formats.render import render
+from suite.page.report import report
 from suite.plan.shards import Shard, share
-from suite.report.formats.render import render
-from suite.report.page import report
 from suite.run.start.reopen import reopen
 from suite.sets.plan import Plan
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row
 from suite.stacks import catalog
+from tests.page.parts import found
 from tests.pipeline import make_plan, make_session
-from tests.report.parts import found
 from tests.scenes import FAKE
 
 SCENES = ("calm", "slow", "raise")

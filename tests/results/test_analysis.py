@@ -12,7 +12,7 @@ from suite import results
 from suite.case import Planned, Purpose
 from suite.errors import UserError
 from suite.machine.roofline import MemoryLevel, Roofline
-from suite.report import notices
+from suite.page import notices
 from suite.results.analysis import Analysis, analyse, raised
 from suite.sets.rows import Row
 from suite.stats import is_doubtful

@@ -7,25 +7,25 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.page.test_report import Page
 
 from suite import results
 from suite.answers.frontier import frontier
 from suite.answers.summary import summary
 from suite.cli.sets.report import report
 from suite.errors import UserError
+from suite.page.formats.render import render
+from suite.page.map.controls import PageMap
+from suite.page.report import Report
+from suite.page.sections.timed.headlines import headlines
 from suite.plan.search.capacity import memory_of
 from suite.protocol import Protocol
-from suite.report.formats.render import render
-from suite.report.map.controls import PageMap
-from suite.report.page import Report
-from suite.report.sections.timed.headlines import headlines
 from suite.results.frame import Frame
 from suite.results.shown import only
+from tests.page.parts import found
 from tests.plan.test_capacity import memory_row
 from tests.plan.test_capacity import rows as memory_rows
 from tests.plan_files import plan_file
-from tests.report.parts import found
-from tests.report.test_page import Page
 from tests.results.rows import rows_of
 
 SET = Path(__file__).parent / "sets" / "three_questions"

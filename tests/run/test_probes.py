@@ -11,7 +11,7 @@ import pytest
 from suite import results
 from suite.case import Purpose
 from suite.results.questions.behaviour import between, classes, observations
-from suite.results.questions.grouping import grouped
+from suite.verdicts.grouping import grouped
 from tests.pipeline import Heard, make_plan, make_session, run_scenes
 
 

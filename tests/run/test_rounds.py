@@ -17,10 +17,10 @@ import pytest
 
 from suite.case import Flag
 from suite.launch.turns import WorkerLine
-from suite.results.speedup.speedups import Pairing, ratios
 from suite.run import rounds
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row, accepted
+from suite.verdicts.speedups import Pairing, ratios
 from tests.ctrl_c import on_ctrl_c
 from tests.launch.programs import wait_for
 from tests.pipeline import Heard, make_plan, make_session

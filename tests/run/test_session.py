@@ -17,13 +17,13 @@ from suite import results
 from suite.case import Attempt, Flag
 from suite.machine import noise
 from suite.results.outcomes import exit_code
-from suite.results.speedup.speedups import Pairing, ratios
 from suite.run import sudden
 from suite.run.runner import Runner
 from suite.run.session import Session
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row, accepted, metrics_json
 from suite.stacks.names import attempt_name
+from suite.verdicts.speedups import Pairing, ratios
 from suite.workloads.catalog import load
 from tests.launch.programs import wait_for
 from tests.pipeline import Heard, make_plan, make_session, run_scenes

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from suite import results
 from suite.errors import UserError
-from suite.report.formats.render import page
+from suite.page.formats.render import page
 from suite.sets.result_set import ResultSet
 from suite.sets.row_check import TYPES
 from suite.sets.schema import to_table

@@ -20,15 +20,15 @@ from suite.environments.locks import names as environment_names
 from suite.environments.locks import newest
 from suite.errors import COMMAND, UserError
 from suite.ir.timeline import Category
-from suite.report.formats.render import environment
-from suite.report.sections import registry  # noqa: F401  # which knows all answers
-from suite.report.sections.timed.headlines import headlines
+from suite.page.formats.render import environment
+from suite.page.sections import registry  # noqa: F401  # which knows all answers
+from suite.page.sections.timed.headlines import headlines
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
 from suite.results.frame import Frame
-from suite.results.speedup.verdicts import ALONE
 from suite.sets import manifest
 from suite.units import UNKNOWN
+from suite.verdicts.verdicts import ALONE
 from tools.figures.captures import captures
 from tools.figures.definitions import Definition
 from tools.figures.markers import Origin, PublishedTable

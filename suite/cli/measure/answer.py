@@ -13,8 +13,8 @@ from suite.answers.endings import lines, shortened
 from suite.cli.terminal.output import print_json, print_table, print_tables
 from suite.errors import COMMAND
 from suite.machine.description import named
-from suite.report.formats.export import document
-from suite.report.page import Report
+from suite.page.formats.export import document
+from suite.page.report import Report
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
 from suite.results.outcomes import FAILED, FAILURES, NOTHING_MEASURED, outcome_text, outcome_words

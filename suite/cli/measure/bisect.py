@@ -17,10 +17,10 @@ from suite.environments import locks, releases, say, variants, venv
 from suite.errors import UserError, check_known
 from suite.plan.bisection import ReleaseVerdict, bracket, next_release
 from suite.results.outcomes import FAILED, INTERRUPTED
-from suite.results.speedup.verdicts import Speedup
 from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import IMPORTS, STACKS, environment_of
 from suite.stacks.catalog import add as add_stacks
+from suite.verdicts.verdicts import Speedup
 
 BLOCKS = (5, 10, 20)  # of the first, second and third run of a release; a further run only if the last decided nothing
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from suite.cli.terminal.output import print_tables
 from suite.cli.values import typed
 from suite.errors import UserError
-from suite.report.page import report
+from suite.page.report import report
 from suite.results import load
 
 if TYPE_CHECKING:

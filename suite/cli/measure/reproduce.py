@@ -19,13 +19,13 @@ from suite.machine import noise
 from suite.results import load
 from suite.results.outcomes import INTERRUPTED
 from suite.results.reproduction import Claim, ClaimResult, Reproduction, reproduction
-from suite.results.speedup.verdicts import Speedup
 from suite.run.start.reproduce import prepare_reproduction, strange
 from suite.run.start.run import create
 from suite.sets.archive.naming import fetched, named
 from suite.sets.archive.web import archive_at
 from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import add as add_stacks
+from suite.verdicts.verdicts import Speedup
 
 DIFFERS, UNTRUSTED = 5, 6  # exit codes
 COLUMNS: Columns[Claim] = {

@@ -22,11 +22,11 @@ from suite.errors import COMMAND, UserError
 from suite.launch.container import sweep
 from suite.launch.engine import skewing
 from suite.machine import devices, facts, noise
+from suite.page.formats.render import render_report
+from suite.page.report import Report
 from suite.plan.layout import runnable
 from suite.plan.memory import too_tight
 from suite.reference.finite import doubts
-from suite.report.formats.render import render_report
-from suite.report.page import Report
 from suite.results.outcomes import INTERRUPTED, NOTHING_MEASURED, exit_code
 from suite.run import ceilings
 from suite.run.rounds import ROUNDS

@@ -12,7 +12,11 @@ from suite.cluster import collect as shares
 from suite.environments import say
 from suite.errors import UserError
 from suite.machine.description import processor
-from suite.report.formats.render import render
+from suite.page.formats.render import render
+from suite.page.site import history_page
+from suite.page.site.build import INDEX, build
+from suite.page.site.history import history as points_of
+from suite.page.site.sources import SetSource
 from suite.results import load
 from suite.results.outcomes import exit_code
 from suite.sets.archive import listing
@@ -22,10 +26,6 @@ from suite.sets.archive.naming import archived, named
 from suite.sets.archive.publish import publish
 from suite.sets.archive.storage import Storage
 from suite.sets.archive.web import archive_at, storage_of
-from suite.site import history_page
-from suite.site.build import INDEX, build
-from suite.site.history import history as points_of
-from suite.site.sources import SetSource
 from suite.stacks.catalog import add as add_stacks
 
 SET_COLUMNS: Columns[dict[str, Any]] = {

@@ -10,8 +10,8 @@ from suite import results
 from suite.cli.terminal.output import check_form, write_export, write_file
 from suite.cli.values import Several
 from suite.errors import COMMAND, UserError, check_known
-from suite.report.between_sets import compared_field, compared_sets, exported
-from suite.report.formats.compare_page import FILE_NAME, compare_page
+from suite.page.between_sets import compared_field, compared_sets, exported
+from suite.page.formats.compare_page import FILE_NAME, compare_page
 from suite.results import Results
 from suite.results.between_sets import SetPair, Times, compare_sets
 from suite.results.questions.behaviour import by_variant

@@ -24,10 +24,10 @@ from suite.ir.summary import Program
 from suite.launch.attempt import run_reader
 from suite.launch.local import Local
 from suite.machine.facts import usable_cores
+from suite.page.report import report
+from suite.page.sections.section import AnswerSection
+from suite.page.tables import markdown, told
 from suite.protocol import Protocol
-from suite.report.page import report
-from suite.report.sections.section import AnswerSection
-from suite.report.tables import markdown, told
 from suite.results.questions.programs import programs_of, stack_programs
 from suite.run.reading import newer_pythons
 from suite.sets import json_file

@@ -9,8 +9,8 @@ from suite.cli.sets.compare import compare as compare_sets
 from suite.cli.terminal.output import check_form, write_export
 from suite.cli.values import LATEST, Names, Several
 from suite.errors import UserError
-from suite.report.formats.export import export
-from suite.report.formats.render import FILE_NAME, render
+from suite.page.formats.export import export
+from suite.page.formats.render import FILE_NAME, render
 from suite.sets.archive.naming import named
 
 FORMATS = ("html", "md", "csv", "json")

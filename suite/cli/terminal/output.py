@@ -16,8 +16,8 @@ from rich.text import Text
 from suite.environments import say
 from suite.errors import UserError, check_known
 from suite.guard.printable import printable
-from suite.report.formats.render import write
-from suite.report.tables import Export, Table, known
+from suite.page.formats.render import write
+from suite.page.tables import Export, Table, known
 
 T = TypeVar("T")
 Columns = Mapping[str, Callable[[T], str]]  # what a table's columns say of an entry, by their heads

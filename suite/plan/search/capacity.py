@@ -10,9 +10,9 @@ from suite.case import GROWING, OUT_OF_MEMORY, Outcome, Purpose, dims_text
 from suite.plan.search.bracket import Bracket
 from suite.plan.search.curves import MemoryCurve, curve
 from suite.results.analysis import Analysis
-from suite.results.names import dims_words
-from suite.results.questions.grouping import by_question, grouped
 from suite.sets.rows import Row
+from suite.verdicts.grouping import by_question, grouped
+from suite.verdicts.names import dims_words
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from itertools import chain
 from typing import Any
 
 from suite.case import Purpose
-from suite.results.questions.grouping import by_question
 from suite.sets.rows import Row
+from suite.verdicts.grouping import by_question
 
 KIND = "behaviour"  # the kind of the metrics that are a probe's figures
 

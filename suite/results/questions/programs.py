@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from suite.case import Purpose
 from suite.ir.findings import StackPrograms
 from suite.ir.summary import Program
-from suite.results.questions.grouping import by_question, reasons
 from suite.sets.rows import Row
+from suite.verdicts.grouping import by_question, reasons
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from suite.results.analysis import Comparison
-from suite.results.questions.grouping import grouped
+from suite.verdicts.grouping import grouped
 
 
 @dataclass(frozen=True, slots=True)

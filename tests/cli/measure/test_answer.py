@@ -9,11 +9,11 @@ import pytest
 
 from suite import results
 from suite.cli.terminal.output import print_tables
-from suite.report.page import Report, report
-from suite.report.sections.timed.comparisons import ComparisonsSection
+from suite.page.report import Report, report
+from suite.page.sections.timed.comparisons import ComparisonsSection
 from suite.sets.rows import Row
+from tests.page.parts import found, part
 from tests.plan_files import plan_file
-from tests.report.parts import found, part
 from tests.results.rows import rows_of
 
 JAX = "jax_jit"

@@ -16,7 +16,7 @@ from suite.cli.measure import bisect
 from suite.cli.measure.bisect import BisectOptions
 from suite.environments.locks import Lock
 from suite.errors import UserError
-from suite.results.speedup import speedups
+from suite.verdicts import speedups
 from tests.ctrl_c import on_ctrl_c
 from tests.launch.programs import HUNG_SECONDS, wait_for
 from tests.scenes import FAKE, SCENARIOS

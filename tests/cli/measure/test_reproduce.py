@@ -13,7 +13,7 @@ import pytest
 from suite.case import Planned
 from suite.cli.measure import reproduce as reproducing
 from suite.errors import Damaged, UserError
-from suite.report.sections.whole_set.reproduce import source, steps
+from suite.page.sections.whole_set.reproduce import source, steps
 from suite.results.outcomes import INTERRUPTED
 from suite.run.start import engines
 from suite.run.start.reopen import reopen

@@ -20,11 +20,11 @@ from suite.cli.terminal.output import print_table, write_export
 from suite.cli.terminal.progress import ProgressBar, ProgressLines
 from suite.cli.terminal.streams import plain_streams
 from suite.guard.printable import printable
-from suite.report.formats.export import export
-from suite.report.formats.render import render, write
+from suite.page.formats.export import export
+from suite.page.formats.render import render, write
+from suite.page.site import history_page
+from suite.page.site.history import Point
 from suite.sets.result_set import ResultSet
-from suite.site import history_page
-from suite.site.history import Point
 from tests.results.rows import attempt_of, make_set, record, row_of
 
 # Erases the line, sets the title (C1), turns the text around, hides what follows, rings.

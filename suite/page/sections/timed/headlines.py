@@ -1,0 +1,194 @@
+"""The answer to a comparison in one sentence, which the page, Markdown and the console show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from suite import units
+from suite.answers.sentences import listed
+from suite.page.sections.timed.units import column_units
+from suite.results.analysis import Analysis, Comparison
+from suite.results.cases.break_even import Calls, is_long, least
+from suite.results.outcomes import outcome_text
+from suite.results.stack_figures import StackFigures
+from suite.verdicts.fastest import pair_shares, rivals
+from suite.verdicts.verdicts import ALONE, Speedup
+
+MOST_DETAILED = 2  # stacks in two modes that have a sentence each
+MODES_MOST = 4.0  # times: equal processes of one stack took up to 3.6 times as long as others on a quiet machine
+MOST_RIVALS = 4  # so many rivals are all named
+VERDICTS = {
+    "faster": "",
+    "tie": ", a tie",
+    "close": ", close",
+    "slower": ", slower",
+    "undecided": ", undecided",
+}  # what a sentence says of each
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The answer to one question. The sentence is `lead` for `question`: `lowest` `rest`. There is no lead where only
+    one stack has a time, and for a question on something else than times there is only the rest.
+
+    `lowest` is the stack with the lowest median, `seconds` that median, and `speedup` the stack's ratio to the baseline
+    (None if it is the baseline, or the baseline has no time). `rivals` are the stacks that aren't shown to be slower,
+    `slower` the others. `has_interval` says whether the median has an interval, which takes two blocks; `has_modes`
+    whether its processes run in two modes. Of `planned` stacks, `ok` have a time that counts.
+    """
+
+    question: str
+    rest: str
+    lead: str = ""
+    lowest: str = ""
+    seconds: float | None = None
+    speedup: Speedup | None = None
+    rivals: tuple[str, ...] = ()
+    slower: tuple[str, ...] = ()
+    ok: int = 0
+    planned: int = 0
+    has_interval: bool = False
+    has_modes: bool = False
+
+    @property
+    def text(self) -> str:
+        subject = f"{self.lead} for {self.question}" if self.lead else self.question
+        return f"{subject}: {self.lowest}{self.rest}"
+
+    @property
+    def before(self) -> str:
+        """What stands before the stack's name, beside the question."""
+        return f"{self.lead}: " if self.lead else ""
+
+
+def headlines(analysis: Analysis) -> tuple[Headline, ...]:
+    complete = analysis.not_run == 0
+    return tuple(headline(comparison, analysis, complete=complete) for comparison in analysis.comparisons)
+
+
+def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> Headline:
+    """Returns the answer to one comparison; if the set isn't `complete`, the sentence says that it is the answer so
+    far."""
+    counting = [stack for stack in comparison.stacks if stack.counts]
+    planned, lost = len(comparison.cells), sum(cell.failed for cell in comparison.cells)
+    tail = f" {lost} of {planned} stacks did not end ok." if lost else ""
+    if not counting:
+        lead, verb = ("No answer", "produced") if complete else ("No answer so far", "has")
+        return Headline(comparison.name, f"no stack {verb} a time that counts.{tail}", lead, planned=planned)
+    unit = column_units(comparison)
+    first, time, so_far = counting[0], unit.steady(counting[0].median.value), "" if complete else " so far"
+    rivals_, lead = rivals_of(first, counting, comparison, analysis), ""
+    if planned == 1:
+        rest = f" takes {time}{so_far}; no other stack {'is shown' if analysis.hidden else 'was measured'}"
+    elif len(counting) == 1:
+        rest = f" alone has a valid time{so_far}, {time}"
+    else:
+        lead = ("Lowest median" if rivals_ else "Fastest") if complete else "So far the lowest median"
+        rest = f", {time}{against(first, counting, comparison)}"
+        rest += f" ({outcome_text(first.cell)})" if first.cell.failed else ""
+        rest += f"; not shown to be faster than {listed(rivals_, MOST_RIVALS)}" if rivals_ else ""
+    rest += f"; {ALONE}" if first.speedup and first.speedup.note == ALONE else ""
+    return Headline(
+        comparison.name,
+        f"{rest}.{tail}{modes(counting, unit.steady)}{first_run(first, counting, unit.first)}",
+        lead,
+        first.stack,
+        first.median.value,
+        first.speedup,
+        rivals_,
+        slower=tuple(stack.stack for stack in counting[1:] if stack.stack not in rivals_),
+        ok=len(counting),
+        planned=planned,
+        has_interval=first.median.low is not None,
+        has_modes=first.has_modes,
+    )
+
+
+def rivals_of(
+    first: StackFigures, counting: Sequence[StackFigures], comparison: Comparison, analysis: Analysis
+) -> tuple[str, ...]:
+    """Returns the stacks that aren't shown to be slower than `first`, which has the lowest median."""
+    if len(counting) == 1:
+        return ()
+    stacks = [figures.stack for figures in counting]
+    over_baseline = {figures.stack: figures.speedup.verdict for figures in counting if figures.speedup}
+    others = [stack for stack in stacks if stack not in (first.stack, comparison.baseline)]
+    pairs = analysis.over(first.stack, others, comparison.id, families=pair_shares(len(stacks)))
+    over_first = {stack: speedup.verdict for (_, stack), speedup in pairs.items()}
+    return rivals(first.stack, stacks, comparison.baseline, over_baseline, over_first)
+
+
+def standing_in(comparison: Comparison) -> str:
+    """Returns a sentence on the stack that stands in for the baseline, and why; empty if the baseline has a time that
+    counts."""
+    cell = comparison.cell_of_baseline
+    if not comparison.stands_in_for or cell is None:
+        return ""
+    return (
+        f"On {comparison.name} the baseline {comparison.stands_in_for} has no time that counts "
+        f"({outcome_text(cell)}): {comparison.baseline}, the fastest that has one, stands in for it."
+    )
+
+
+def against(first: StackFigures, counting: Sequence[StackFigures], comparison: Comparison) -> str:
+    """Returns the fastest stack's ratio to the baseline in words, or why there is none."""
+    baseline = comparison.baseline
+    if comparison.stands_in_for:
+        return f" (in place of the baseline {comparison.stands_in_for}, which has no time that counts)"
+    if first.is_baseline:
+        return " (the baseline)"
+    if not any(stack.is_baseline for stack in counting):
+        return f"; no ratio, the baseline {baseline} has no ok row"
+    if first.speedup is None:
+        return f"; no block pairs it with the baseline {baseline}"
+    ratio = first.speedup.ratio
+    measured = f"{units.ratio(ratio.value, ratio.low, ratio.high)} as fast as {baseline}"
+    if why := first.speedup.why:
+        return f", undecided ({why}): {measured} {units.interval(ratio.low, ratio.high)}".rstrip()
+    return f", {f'{measured} {units.interval(ratio.low, ratio.high)}'.rstrip()}{VERDICTS[first.speedup.verdict]}"
+
+
+def modes(counting: Sequence[StackFigures], unit: units.Unit) -> str:
+    """Returns sentences on the stacks whose processes run in two modes, one for more than `MOST_DETAILED` stacks; empty
+    without such stacks."""
+    stacks = [stack for stack in counting if stack.has_modes]
+    if len(stacks) > MOST_DETAILED:
+        spreads = [stack.spread for stack in stacks]
+        return (
+            f" Processes of {len(stacks)} stacks {differ(max(spreads))} ({', '.join(each.stack for each in stacks)}): "
+            f"the slowest takes {units.ratio(min(spreads))} to {units.ratio(max(spreads))} as long as the fastest."
+        )
+    return "".join(
+        f" Processes of {stack.stack} {differ(stack.spread)}: the slowest takes {units.ratio(stack.spread)} as long as "
+        f"the fastest. The fastest process has a median of {unit(stack.best)}, the typical one "
+        f"{unit(stack.median.value)}."
+        for stack in stacks
+    )
+
+
+def differ(spread: float) -> str:
+    """Returns how equal processes differ: modes that were seen are up to `MODES_MOST` apart, noise can be more."""
+    return "run in two modes" if spread <= MODES_MOST else "differ widely, so other programs disturbed them"
+
+
+def first_run(fastest: StackFigures, counting: Sequence[StackFigures], unit: units.Unit) -> str:
+    """Returns a sentence on the first run of the fastest stack, and the step from which on its total time is the least;
+    empty if the first run takes less time than `MATTERS` of the stack's steady steps."""
+    calls = Calls.of(fastest)
+    if calls is None or not is_long(calls):
+        return ""
+    stretches = least(known for stack in counting if (known := Calls.of(stack)))
+    since, leader = stretches[-1]
+    ahead = ""
+    if leader != fastest.stack:
+        ahead = f"; by the medians {leader} has the least total time in the end"
+    elif since > 1:
+        ahead = f"; by the medians it is ahead of {stretches[-2][1]} in total time from step {units.steps(since)} on"
+    return f" The first run of {fastest.stack} takes {unit(calls.first)}{ahead}."
+
+
+def modes_text(stack: StackFigures, unit: units.Unit) -> str:
+    """Returns `slowest/fastest 3.60×, fastest 36.0 ms, typical 62.1 ms`, for a stack with processes in two modes."""
+    best, typical = unit(stack.best), unit(stack.median.value)
+    return f"slowest/fastest {units.ratio(stack.spread)}, fastest {best}, typical {typical}"

@@ -1,0 +1,212 @@
+"""Turns paired processes into ratios with verdicts, over any baseline. docs/why/statistics.md has the rules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from statistics import fmean
+
+from suite.errors import UserError, unknown
+from suite.protocol import Protocol
+from suite.sets.rows import Row, check_clock, counting
+from suite.stats import Estimate, Mean, blocks_needed, has_modes, holm, is_doubtful, verdict
+from suite.verdicts.family import doubt_of_each, stepped_down
+from suite.verdicts.grouping import grouped
+from suite.verdicts.moderation import moderate
+from suite.verdicts.pairing import (
+    Logs,
+    Side,
+    Timings,
+    all_apart,
+    all_seconds,
+    best_mode,
+    block_timings,
+    same_way,
+    twin_log_ratios,
+)
+from suite.verdicts.ratios import Ratios, means_of, over
+from suite.verdicts.verdicts import Speedup, judge
+
+
+@dataclass(frozen=True, eq=False)
+class Pairing:
+    """The processes that count, timed by one clock: what is judged, over any baseline."""
+
+    timings: Mapping[Side, Timings]
+    names: Mapping[str, str]  # {comparison_id: the question's name}
+    stacks: frozenset[str]  # every stack with a row, even one without times
+    protocol: Protocol
+    clock: str = "synced"
+    one_family: bool = False  # whether all questions together are one family, in place of each by itself
+
+    @classmethod
+    def of(cls, rows: Iterable[Row], protocol: Protocol, clock: str = "synced") -> Pairing:
+        """Returns the pairing of a set's rows. Raises UserError for an unknown clock, and for rows of two machines."""
+        check_clock(clock)
+        counted = counting(rows)
+        names = {row["comparison_id"]: row for row in counted}
+        return cls(
+            block_timings(counted, clock),
+            {question: row.comparison_name for question, row in names.items()},
+            frozenset(row.stack_name for row in counted),
+            protocol,
+            clock,
+        )
+
+    def over(
+        self, baseline: str, stacks: Collection[str] | None = None, question: str | None = None, sharing: float = 1.0
+    ) -> list[Speedup]:
+        """Returns the speedups over the baseline: of all stacks or some, on all questions or one.
+
+        The ratios of a question are one family: other questions of the set don't change its verdicts. `in_set` is
+        judged with all returned speedups as one family. `sharing` is the number of such families that share the error
+        probability, where the baseline was chosen by the same times (Bonferroni).
+        """
+        level = 1 - (1 - self.protocol.confidence) / sharing
+        ratios = ratios_over(self, baseline)
+        sides = [side for side in ratios.logs if question in (None, side[0]) and (stacks is None or side[1] in stacks)]
+        in_set = estimates(ratios, sides, level)
+        floors = {twin.comparison_id: twin.ratio for twin in self.twins(level)}
+        found = {}
+        for family in self.families(sides):
+            doubt = doubt_of_each(level, len(ratios.means.keys() & {*family}))
+            for side, ratio in estimates(ratios, family, level).items():
+                best = best_ratio(self, side, baseline, doubt)
+                found[side] = speedup(self, side, baseline, (ratio, in_set[side]), best, floors.get(side[0]))
+        return [found[side] for side in sides]
+
+    def families(self, sides: Iterable[Side]) -> list[list[Side]]:
+        """Returns the sides that are judged together."""
+        return [*grouped(sides, lambda side: "" if self.one_family else side[0]).values()]
+
+    def twins(self, confidence: float | None = None) -> tuple[Speedup, ...]:
+        """Returns the ratios of the A/A twins, each over replicate 1 of the same stack. Their intervals are the noise
+        floors of the set's questions.
+
+        Each interval holds by itself. p is adjusted for all twins, and a twin is `faster` or `slower` only if its p is
+        small enough: on a quiet machine, a set has such a twin with a probability of at most 1 - confidence.
+        """
+        return twins_at(self, confidence or self.protocol.confidence)
+
+    def blocks_needed(self, baseline: str) -> int:
+        """Returns how many blocks, both stages together, the ratios over the baseline need."""
+        means, protocol = ratios_over(self, baseline).means, self.protocol
+        widths = [
+            means[side].ratio(doubt_of_each(protocol.confidence, len(family)))
+            for family in self.families(means)
+            for side in family
+        ]
+        return blocks_needed(widths, protocol.blocks, protocol.blocks_max, protocol.tie_ratio)
+
+
+@lru_cache(maxsize=64)
+def ratios_over(pairing: Pairing, baseline: str) -> Ratios:
+    """Returns every stack over the baseline. A page judges its questions one by one, over each of its stacks."""
+    return over(pairing.timings, baseline, pairing.protocol)
+
+
+@lru_cache(maxsize=64)
+def twins_at(pairing: Pairing, level: float) -> tuple[Speedup, ...]:
+    logs = {side: by_block for side, timings in pairing.timings.items() if (by_block := twin_log_ratios(timings))}
+    means = floors(pairing, logs)
+    adjusted = dict(zip(means, holm([mean.p for mean in means.values()]), strict=True))
+    found = []
+    for side, by_block in logs.items():
+        ratio = replace(means[side].ratio(1 - level), p=adjusted[side]) if side in means else single(by_block)
+        word = verdict(ratio, pairing.protocol.tie_ratio)
+        if word in ("faster", "slower") and not is_doubtful(ratio, level):
+            word = "undecided"
+        question, stack = side
+        found.append(Speedup(question, pairing.names[question], stack, stack, ratio, word, by_block, in_set=word))
+    return tuple(found)
+
+
+@lru_cache(maxsize=8)
+def best_modes(pairing: Pairing) -> Pairing:
+    """Returns the pairing of the processes in their best modes alone."""
+    return replace(pairing, timings={side: best_mode(timings) for side, timings in pairing.timings.items()})
+
+
+def estimates(ratios: Ratios, family: Collection[Side], confidence: float) -> dict[Side, Estimate]:
+    """Estimates the ratios of a family; a ratio of one block has no interval."""
+    known = {side: ratios.means[side] for side in family if side in ratios.means}
+    return {side: single(ratios.logs[side]) for side in family} | stepped_down(known, confidence)
+
+
+def single(logs: Logs) -> Estimate:
+    """Returns a ratio without an interval."""
+    return Estimate(math.exp(fmean(logs.values())), blocks=len(logs))
+
+
+def best_ratio(pairing: Pairing, side: Side, baseline: str, doubt: float) -> Estimate | None:
+    """Estimates the ratio of the best modes alone, with an interval that misses it with probability `doubt`; None if
+    neither the stack nor the baseline has two modes.
+
+    Best modes that share fewer than two blocks have the ratio of the fastest processes, without an interval.
+    """
+    ours, theirs = pairing.timings[side], pairing.timings[side[0], baseline]
+    if not has_modes(all_seconds(ours)) and not has_modes(all_seconds(theirs)):
+        return None
+    mean = ratios_over(best_modes(pairing), baseline).means.get(side)
+    if mean and side in ratios_over(pairing, baseline).means:
+        return mean.ratio(doubt)
+    one, other = (min(all_seconds(timings)) for timings in same_way(ours, theirs))
+    return Estimate(other / one)
+
+
+def floors(pairing: Pairing, twins: Mapping[Side, Logs]) -> dict[Side, Mean]:
+    """Returns the mean log-ratios of A/A twins of two blocks or more, with the errors that make their noise floors.
+
+    The stack's ratios on other questions, and the ratios over it, show which spread is usual. But a noise floor must
+    not be too narrow: it is as wide as its own blocks make it, or wider if others vary more.
+    """
+    found: dict[Side, Mean] = {}
+    for stack, sides in grouped(twins, lambda side: side[1]).items():
+        own = means_of({side: twins[side] for side in sides}, pairing.protocol)
+        beside = means_of(ratios_over(pairing, stack).logs, pairing.protocol)
+        moderated = moderate(own | beside)
+        found |= {side: replace(moderated[side], error=max(moderated[side].error, own[side].error)) for side in own}
+    return found
+
+
+def speedup(
+    pairing: Pairing,
+    side: Side,
+    baseline: str,
+    ratios: tuple[Estimate, Estimate],
+    best: Estimate | None,
+    floor: Estimate | None,
+) -> Speedup:
+    """Returns a speedup with two verdicts. `ratios` are the ratio estimated among its question's, and among all of the
+    set."""
+    (question, stack), tie = side, pairing.protocol.tie_ratio
+    timings = pairing.timings[side], pairing.timings[question, baseline]
+    noise = {"equal processes differ as much": floor} if floor else {}
+    second_opinion = None if best is None or all_apart(*same_way(*timings)) else best
+    (word, reason), (in_set, _) = (judge(ratio, tie, noise, second_opinion) for ratio in ratios)
+    if word != "undecided" and (count := disturbed(*timings)):
+        words = f"{count} process" if count == 1 else f"{count} processes"
+        reason = f"other programs used the cores of {words} of this stack or the baseline"
+        word = in_set = "undecided"
+    logs = ratios_over(pairing, baseline).logs[side]
+    return Speedup(question, pairing.names[question], stack, baseline, ratios[0], word, logs, best, reason, in_set)
+
+
+def disturbed(*stacks: Timings) -> int:
+    """Returns how many processes were disturbed by other programs until the end."""
+    return sum(timing.disturbed for timings in stacks for processes in timings.values() for timing in processes)
+
+
+def ratios(rows: Iterable[Row], baseline: str, protocol: Protocol, clock: str = "synced") -> list[Speedup]:
+    """Returns the speedup, with its verdict, of every stack over the baseline on every question that both answered.
+
+    Raises UserError for an unknown clock, and for a baseline that no row has.
+    """
+    pairing = Pairing.of(rows, protocol, clock)
+    if not pairing.stacks:
+        raise UserError("No process of this set counts yet, so it has no ratios: no block is whole, or none ended ok.")
+    if baseline not in pairing.stacks:
+        raise unknown("stack", baseline, pairing.stacks, of="The result set")
+    return pairing.over(baseline)
