@@ -14,10 +14,11 @@ from typing import Any
 import pyarrow as pa
 
 from suite.case import OUT_OF_MEMORY, Attempt, Case, Flag, Outcome, Purpose, canonical_json
+from suite.guard.places import placeless
 from suite.ir import files
 from suite.ir.summary import Program
 from suite.launch.attempt import columns, prepare
-from suite.launch.engine import Engine, ProcessRequest
+from suite.launch.engine import ROOT, Engine, ProcessRequest
 from suite.launch.process import Exit, ProcessLimits
 from suite.machine.roofline import Roofline
 from suite.plan.memory import needs_no_less
@@ -276,7 +277,10 @@ class Runner:
         return folder
 
     def save(self, attempt: Attempt, row: Row) -> None:
-        """Writes a row. A value that the schema can't hold makes it a row with the outcome `error`."""
+        """Writes a row, without the places of this machine. A value that the schema can't hold makes it a row with the
+        outcome `error`."""
+        places = {Path.home(): "~", ROOT: "CHECKOUT", self.store.folder.resolve().parent: "RESULTS"}
+        row.update({name: placeless(value, places) for name, value in row.items() if isinstance(value, str)})
         try:
             self.store.write_attempt(attempt_name(attempt), row)
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as broken:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.page.test_report import Page
 
 from suite.cli.terminal.output import print_tables
 from suite.page.formats.render import render
@@ -16,6 +15,7 @@ from suite.results import Results
 from suite.sets.rows import Row
 from suite.sets.schema import to_table
 from tests.answers.asking import answered, asked
+from tests.page.test_report import Page
 from tests.plan.test_capacity import GIB, LIMIT, memory_row, rows
 from tests.plan_files import plan_file
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from tests.page.test_report import Page
 
 from suite import results
 from suite.answers.predicted import FITS, NEITHER, OUT, title
@@ -22,6 +21,7 @@ from suite.sets.rows import Row
 from suite.sets.schema import to_table
 from tests.answers.asking import answered, asked
 from tests.answers.predictions import REFUSED, predicted_row, refused_row, rows
+from tests.page.test_report import Page
 from tests.predict.answers import compiled, prediction
 
 GIB = 2**30

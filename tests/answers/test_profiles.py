@@ -9,7 +9,6 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from tests.page.test_report import Page
 
 from suite.case import Purpose
 from suite.ir.timeline import Category, Profile
@@ -17,6 +16,7 @@ from suite.page.formats.render import render
 from suite.sets.rows import Row
 from suite.sets.schema import to_table
 from tests.answers.asking import answered
+from tests.page.test_report import Page
 from tests.results.rows import attempt_of, untimed_row
 
 KINDS = [Category.PRODUCTS, Category.COPIES, Category.HOST, Category.UNATTRIBUTED]

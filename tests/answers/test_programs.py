@@ -10,7 +10,6 @@ from pathlib import Path
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from tests.page.test_report import Page
 
 from suite import results
 from suite.answers.differences import NONE
@@ -25,6 +24,7 @@ from suite.sets.rows import Row
 from suite.sets.schema import to_table
 from tests.answers.asking import answered, asked
 from tests.ir.programs import program
+from tests.page.test_report import Page
 from tests.results.questions.test_programs import ir_row, rows
 from tests.results.rows import attempt_of, row_of
 

@@ -8,13 +8,13 @@ import shlex
 from pathlib import Path
 
 import pytest
-from tests.page.test_report import Page
 
 from suite import results
 from suite.errors import UserError
 from suite.page.formats.render import render
 from suite.page.report import report
 from tests.page import synthetic
+from tests.page.test_report import Page
 from tests.typed import parsed
 
 ROOT = Path(__file__).parents[2]

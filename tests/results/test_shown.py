@@ -7,7 +7,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.page.test_report import Page
 
 from suite import results
 from suite.answers.frontier import frontier
@@ -23,6 +22,7 @@ from suite.protocol import Protocol
 from suite.results.frame import Frame
 from suite.results.shown import only
 from tests.page.parts import found
+from tests.page.test_report import Page
 from tests.plan.test_capacity import memory_row
 from tests.plan.test_capacity import rows as memory_rows
 from tests.plan_files import plan_file

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from suite.case import Outcome
+from suite.launch.engine import ROOT
 from suite.machine.roofline import MARGIN, Roofline
 from suite.plan import layout
 from suite.run.runner import inferred
@@ -43,6 +44,17 @@ def test_settled_is_forgotten_where_again_finds_otherwise(tmp_path: Path) -> Non
     assert runner.settled[slow["case_id"]] is slow
     runner.remember(row_of(attempt_of(retry=2)))
     assert not runner.settled
+
+
+def test_a_row_keeps_no_place_of_this_machine(tmp_path: Path) -> None:
+    runner = make_session(tmp_path / "set", make_plan(("calm",))).runner
+    (attempt,) = layout.block(runner.plan, 1)
+    words = f"{ROOT}/suite/case.py, {tmp_path}/set/caches, {Path.home()}/.cache"
+    runner.save(attempt, row_of(attempt, message=words, environment_facts=f'{{"path":"{tmp_path}/set"}}'))
+    (row,) = runner.store.rows()
+    assert row["message"] == "CHECKOUT/suite/case.py, RESULTS/set/caches, ~/.cache"
+    assert row.mapping("environment_facts") == {"path": "RESULTS/set"}
+    assert runner.store.plan_file.workload_paths == ("tests/scenarios",)
 
 
 def test_a_process_is_called_too_fast_only_after_the_machine_was_measured_again(tmp_path: Path) -> None:

@@ -15,7 +15,10 @@ from suite.errors import UserError
 from suite.machine import facts
 from suite.results import Results
 from suite.results.outcomes import FAILED
-from suite.sets.archive.naming import named
+from suite.sets import manifest
+from suite.sets.archive.naming import OWN, named
+from suite.sets.archive.publish import publish
+from suite.sets.archive.storage import Storage
 from tools.figures import definitions, markers, rules, tables
 from tools.figures.definitions import Definition, Definitions
 
@@ -98,6 +101,9 @@ def is_written(table: Definition, loaded: Mapping[str, Results]) -> bool:
     """Writes a table into its page. Returns False, and prints why, if the table is refused."""
     page = definitions.ROOT / table.page
     try:
+        tables.published(table, loaded)  # only what isn't refused is kept
+        for name in {*table.sets, table.system} & loaded.keys():
+            keep(loaded[name].path)
         text = markers.replaced(page.read_text(encoding="utf-8"), tables.published(table, loaded))
     except UserError as refused:
         say(str(refused))
@@ -107,6 +113,12 @@ def is_written(table: Definition, loaded: Mapping[str, Results]) -> bool:
     definitions.FILE.write_text(definitions.stop_waiting(listed, table.name), encoding="utf-8")
     say(f"Wrote {table.name} into {table.page}.")
     return True
+
+
+def keep(folder: Path) -> None:
+    """Puts a set into this project's own, if it isn't there."""
+    if not (OWN / manifest.read(folder).name).exists():
+        publish(folder, Storage.of(str(OWN)), say)
 
 
 def print_tables(known: Definitions) -> None:

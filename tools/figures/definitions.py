@@ -52,11 +52,12 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @dataclass(frozen=True, slots=True)
 class Definitions:
     """All of docs/figures.toml. `prose` has the reason for each table that comes from no set: {page: {first row of the
-    table: reason}}."""
+    table: reason}}. `not_kept` are the tables whose sets aren't in sets/."""
 
     commands: Mapping[str, str]
     tables: Mapping[str, Definition]
     prose: Mapping[str, Mapping[str, str]]
+    not_kept: tuple[str, ...]
 
     @property
     def pages(self) -> list[str]:
@@ -83,7 +84,7 @@ def load(path: Path = FILE) -> Definitions:
     if "gallery" in content:
         for name, command, table in gallery(**content["gallery"]):
             commands[name], tables[name] = command, table
-    definitions = Definitions(commands, tables, content["prose"])
+    definitions = Definitions(commands, tables, content["prose"], tuple(content["not_kept"]))
     for table in tables.values():
         for name in (*table.sets, *filter(None, [table.system])):
             definitions.command(name)

@@ -27,6 +27,7 @@ from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
 from suite.results.frame import Frame
 from suite.sets import manifest
+from suite.sets.archive.naming import OWN
 from suite.units import UNKNOWN
 from suite.verdicts.verdicts import ALONE
 from tools.figures.captures import captures
@@ -41,21 +42,27 @@ TARGETS = ("cpu", "cuda", "tpu")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One result set of a table: its name with digest, the command that made it, and its analysis."""
+    """One result set of a table: its name with digest, `named` with a link to it, the command that made it, and its
+    analysis."""
 
     set_name: str
+    named: str
     results: Results
     analysis: Analysis
 
     @classmethod
-    def of(cls, results: Results) -> Source:
+    def of(cls, results: Results, page: str) -> Source:
         """Returns the source of a loaded set. Raises UserError if the set isn't whole: it must have a digest, by which
         readers of the table find it."""
         if not (results.path / manifest.NAME).is_file():
             raise UserError(
                 f"{results.path} isn't a whole result set. `{COMMAND} run --resume={results.path}` completes it."
             )
-        return cls(manifest.read(results.path).called(DIGITS), results, results.analysis())
+        known = manifest.read(results.path)
+        name = known.called(DIGITS)
+        place = f"{'../' * page.count('/')}sets/{known.name}/{manifest.NAME}"
+        linked = f"[`{name}`]({place})" if (OWN / known.name).is_dir() else f"`{name}`, not kept"
+        return cls(name, linked, results, results.analysis())
 
     @property
     def command(self) -> str:
@@ -115,8 +122,8 @@ def published(definition: Definition, sets: Mapping[str, Results]) -> PublishedT
         raise UserError(
             f"The figures '{definition.name}' need the set '{missing[0]}' too: --set {missing[0]}=results/…"
         )
-    sources = [Source.of(sets[name]) for name in definition.sets]
-    system = Source.of(sets[definition.system]) if definition.system in sets else None
+    sources = [Source.of(sets[name], definition.page) for name in definition.sets]
+    system = Source.of(sets[definition.system], definition.page) if definition.system in sets else None
     used = [*sources, *([system] if system else [])]
     for source in used:
         check_processor(definition, source)

@@ -120,7 +120,7 @@ def run(
     return None if code == INTERRUPTED else new.folder
 
 
-def print_claims(reproduced: Reproduction, there: Path, here: Path, as_json: bool) -> None:
+def print_claims(reproduced: Reproduction, there: Path, here: Path, as_json: bool = False) -> None:
     """Prints every claim, then the result of the whole set."""
     if as_json:
         claims = [
@@ -154,11 +154,10 @@ def print_claims(reproduced: Reproduction, there: Path, here: Path, as_json: boo
             "faster, not by how much."
         )
     counts = {result: sum(claim.result == result for claim in reproduced.claims) for result in ClaimResult}
-    print(", ".join(f"{count} {result}" for result, count in counts.items() if count) + ".")
-    print(
-        f"{there.name}: {reproduced.result}. This compares speedups; `{COMMAND} compare {there} {here}` compares "
-        "absolute times."
-    )
+    told = ", ".join(f"{count} {result}" for result, count in counts.items() if count)
+    print(f"{there.name}: {reproduced.result}, of {len(reproduced.claims)} speedups {told or 'none'}.")
+    if ResultSet.open(there).plan_file.machine_id == ResultSet.open(here).plan_file.machine_id:
+        print(f"`{COMMAND} compare {there} {here}` compares absolute times.")
 
 
 def interval(speedup: Speedup | None) -> str:

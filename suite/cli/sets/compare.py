@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from suite import results
+from suite.cli.measure.reproduce import print_claims
 from suite.cli.terminal.output import check_form, write_export, write_file
 from suite.cli.values import Several
 from suite.errors import COMMAND, UserError, check_known
@@ -15,6 +16,7 @@ from suite.page.formats.compare_page import FILE_NAME, compare_page
 from suite.results import Results
 from suite.results.between_sets import SetPair, Times, compare_sets
 from suite.results.questions.behaviour import by_variant
+from suite.results.reproduction import reproduction
 from suite.results.within_set import FIELDS, FieldComparison, compare_field
 from suite.sets.archive.naming import named
 from suite.sets.files import sha256
@@ -35,7 +37,8 @@ def compare(
     title: str | None = None,
     out: str | None = None,
 ) -> int:
-    """Compares sets. Returns the exit code: 5 if a case is slower by more than --threshold, or no longer `ok`.
+    """Compares sets. Returns the exit code: 5 if a case is slower by more than --threshold, or no longer `ok`. Of two
+    sets of two machines, it says which of the first set's speedups the second confirms.
 
     :param set: the result sets: `./stackwars compare BEFORE AFTER`
     :param by: compare within one set, by this field: cache, track, precision, pass or variant
@@ -56,6 +59,9 @@ def compare(
     if by is not None and len(set) != 1:
         raise UserError(f"--by compares within one set: `{COMMAND} compare SET --by=track`.")
     sets = [results.load(named(name)) for name in set]
+    if len(sets) == 2 and format == "text" and not across and of_two_machines(*sets):
+        print_claims(reproduction(*sets), sets[0].path, sets[1].path)
+        return 0
     tie = sets[0].protocol.tie_ratio
     if by is not None:
         within = within_one(sets[0], by, baseline)
@@ -71,6 +77,14 @@ def compare(
     else:
         write_export(exported(compared), format, out)
     return REGRESSION if any(not pair.unlike and pair.regressions(threshold) for pair in pairs) else 0
+
+
+def of_two_machines(first: Results, second: Results) -> bool:
+    """Whether two timed sets were measured on two machines: their times can't be compared, but their speedups."""
+    ids = [each.plan_file.machine_id if each.plan_file else None for each in (first, second)]
+    return (
+        None not in ids and ids[0] != ids[1] and all(any(row.median() for row in each.rows) for each in (first, second))
+    )
 
 
 def between(sets: Sequence[Results], *, across: bool) -> list[SetPair]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from suite.environments import ROOT
 from suite.environments.locks import Locks, all_locks
 from suite.environments.variants import flags
 from suite.errors import COMMAND, UserError
@@ -69,8 +70,8 @@ def check_origin(store: ResultSet, *, trust: bool) -> None:
 def own_code(file: PlanFile) -> tuple[dict[str, Workload], tuple[Path, ...]]:
     """Adds the user's own stacks with which a plan was begun. Returns all workloads, and the places of the user's
     own."""
-    add_stacks(map(Path, file.stack_paths))
-    paths = tuple(map(Path, file.workload_paths))
+    add_stacks(ROOT / path for path in file.stack_paths)
+    paths = tuple(ROOT / path for path in file.workload_paths)
     return find(paths), paths
 
 

@@ -99,6 +99,11 @@ def stack_files(plan: Plan) -> list[Path]:
     return sorted({file for planned in plan.cases if (file := STACKS[planned.case.stack].file)})
 
 
+def from_checkout(path: Path) -> str:
+    """Returns a path as a plan keeps it: what lies in the checkout, from there."""
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+
+
 def describe(run: Run, given: Sequence[str], options: Sequence[str] = ()) -> PlanFile:
     """Returns the content of plan.json: the plan, its processes, and the engine, locks and source that carry it out.
     `options` are by default those among `given`, the words of the command."""
@@ -112,8 +117,8 @@ def describe(run: Run, given: Sequence[str], options: Sequence[str] = ()) -> Pla
         target=run.target,
         engine=run.engine.name,
         python=run.python,
-        workload_paths=tuple(map(str, run.workload_paths)),
-        stack_paths=tuple(map(str, stack_files(run.plan))),
+        workload_paths=tuple(map(from_checkout, run.workload_paths)),
+        stack_paths=tuple(map(from_checkout, stack_files(run.plan))),
         machine_id=facts.machine_id(),
         cores=tuple(facts.usable_cores()),
         attempts=tuple(layout.attempts(run.plan)),

@@ -1,5 +1,6 @@
 """Finds the set that a person names. The text is the set's folder, its name in archives, or the beginning of such a
-name if no other set's name begins so; or an archive's address with `/NAME` behind it."""
+name if no other set's name begins so; or an archive's address with `/NAME` behind it. `sets:NAME` is one of this
+project's own, in its folder sets/."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from suite.sets.archive.web import archive_at
 from suite.sets.manifest import SET_NAME
 
 RESULTS = Path("results")
+OWN, OWN_PREFIX = Path(__file__).resolve().parents[3] / "sets", "sets:"
 LONGEST = 200  # characters of a name that are repeated in a message
 
 
@@ -25,6 +27,8 @@ def named(text: str, results: Path = RESULTS) -> Path:
 
     Raises UserError if no set has such a name, or if several have.
     """
+    if text.startswith(OWN_PREFIX):
+        text = str(OWN / text.removeprefix(OWN_PREFIX))
     if "://" in text:
         # As a browser shows it: with a slash behind it, or the page's name.
         place, _, name = text.removesuffix("/report.html").rstrip("/").rpartition("/")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from tests.page.test_report import Page
-
 from suite import results
 from suite.page.between_sets import compared_field, compared_sets, exported
 from suite.page.formats.compare_page import compare_page, set_facts
@@ -14,6 +12,7 @@ from suite.page.formats.render import page as report_page
 from suite.results.between_sets import SetPair, compare_sets
 from suite.results.within_set import compare_field
 from suite.sets.rows import Row
+from tests.page.test_report import Page
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, row_of
 from tests.results.test_between_sets import times

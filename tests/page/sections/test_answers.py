@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.page.test_report import Page
 
 from suite import results
 from suite.answers.answer import ASKED
@@ -17,6 +16,7 @@ from suite.page.formats.export import export
 from suite.page.formats.render import TEMPLATES, term
 from suite.page.report import Report
 from suite.page.sections.whole_set.terms import FLAG_TERMS, term_id, terms
+from tests.page.test_report import Page
 
 
 def test_the_page_folds_every_section_to_its_answer(made: Report, html_file: Path) -> None:

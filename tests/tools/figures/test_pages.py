@@ -2,13 +2,54 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from suite import results
+from suite.sets import manifest
+from suite.sets.archive.naming import OWN
+from suite.sets.result_set import ResultSet
 from tools.figures.definitions import ROOT, load, stop_waiting
-from tools.figures.markers import published_tables, tables_outside
+from tools.figures.markers import PublishedTable, published_tables, tables_outside
 from tools.figures.rules import broken_rules
 from tools.figures.tables import published
 
 KNOWN = load()
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in KNOWN.pages}
+STANDING = {name: table for text in TEXTS.values() for name, table in published_tables(text).items()}
+BYTES_MAX = 8_000_000  # of sets/: everybody clones it
+
+
+def kept(table: PublishedTable) -> list[Path]:
+    """The folders of a table's sets in sets/, in the order of its marker; those that aren't there are left out."""
+    return [folder for name in table.origin.sets for folder in OWN.glob(f"{name}*")]
+
+
+MEASURED = [name for name, table in STANDING.items() if table.origin.sets]
+KEPT = [name for name in MEASURED if len(kept(STANDING[name])) == len(STANDING[name].origin.sets)]
+
+
+def test_every_table_has_its_sets_in_this_repository_or_says_that_it_has_not() -> None:
+    lost = [name for name in MEASURED if name not in KEPT]
+    assert sorted(lost) == sorted(KNOWN.not_kept), "`python -m tools.figures --write` keeps a table's sets"
+    assert all("`, not kept" in STANDING[name].text for name in lost)
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_table_says_what_its_sets_say(name: str) -> None:
+    definition = KNOWN.tables[name]
+    names = [*definition.sets, *([definition.system] if definition.system else [])]
+    loaded = {each: results.load(folder) for each, folder in zip(names, kept(STANDING[name]), strict=False)}
+    assert published(definition, loaded) == STANDING[name], "`python -m tools.figures --write` writes it again"
+
+
+def test_the_sets_of_this_repository_are_whole_small_and_used() -> None:
+    folders = sorted(path.parent for path in OWN.glob("*/manifest.json"))
+    assert {folder.name: ResultSet.open(folder).problems() for folder in folders} == {f.name: [] for f in folders}
+    assert [folder.name for folder in folders] == [manifest.read(folder).name for folder in folders]
+    assert {folder for name in KEPT for folder in kept(STANDING[name])} == {*folders}
+    assert sum(path.stat().st_size for path in OWN.rglob("*") if path.is_file()) <= BYTES_MAX
 
 
 def test_the_pages_with_figures_are_these() -> None:

@@ -40,7 +40,7 @@ def rendered(template: str, rows: Sequence[Row], folder: Path, **fields: Any) ->
     file = folder / "results.parquet"
     pq.write_table(to_table(rows), file)
     loaded = results.load(file)
-    source = Source("2026-11-24.cpu.0123456789ab", loaded, loaded.analysis())
+    source = Source("2026-11-24.cpu.0123456789ab", "", loaded, loaded.analysis())
     return text(defined(template, **fields), [source], None, Origin())
 
 
@@ -69,7 +69,7 @@ def test_questions_have_a_section_each_with_the_numbers_of_the_analysis() -> Non
 
 def test_the_heading_says_how_many_blocks_exceeded_a_noise_limit() -> None:
     loaded = results.load(THREE_QUESTIONS)
-    quiet = Source("2026-11-24.cpu.0123456789ab", loaded, loaded.analysis())
+    quiet = Source("2026-11-24.cpu.0123456789ab", "", loaded, loaded.analysis())
     assert "noise" not in quiet.outcomes
     blocks = [{**loaded.blocks[0], "reasons": ["load 3.1"]}, *loaded.blocks[1:]]
     noisy = dataclasses.replace(quiet, results=dataclasses.replace(loaded, blocks=blocks))

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.page.test_report import Page
 
 from suite import results
 from suite.case import Flag
@@ -16,6 +15,7 @@ from suite.page.sections.whole_set.method import sampled
 from suite.page.sections.whole_set.terms import flag_title
 from suite.protocol import Protocol
 from suite.sets.rows import Row
+from tests.page.test_report import Page
 from tests.plan_files import plan_file
 from tests.results.rows import rows_of
 
