@@ -94,7 +94,7 @@ def make_plan(
         questions=tuple(Question(workload, "forward", scene) for scene in scenes),
         protocol=Protocol(**(QUICK | protocol)),
     )
-    selection = Selection(threads=1, caches=caches, limits=() if limit is None else (limit,))
+    selection = Selection(threads=(1,), caches=caches, limits=() if limit is None else (limit,))
     return make(set_id, preset, selection, find([SCENARIOS]), None, lambda *_: None)
 
 

@@ -192,7 +192,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         protocol=dataclasses.replace(tiny.protocol, **(QUICK | {"blocks": 2, "blocks_max": 2})),
     )
     workloads = catalog.find([EXAMPLE])
-    planned = make("set", asked, Selection(threads=1), workloads, None, lambda *_: None)
+    planned = make("set", asked, Selection(threads=(1,)), workloads, None, lambda *_: None)
     run = Run(
         plan=planned,
         workloads=workloads,

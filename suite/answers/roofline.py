@@ -27,9 +27,9 @@ LEVELS = ("cache", "memory")  # from the cores outwards; the bandwidth of the ca
 )
 def roofline(frame: Frame) -> Answer | None:
     """Each circle is a case: across, the operations that its step does for each byte that it must move; up, the
-    operations per second that it reached. A roof is what this machine was measured to reach: it rises where memory
-    bandwidth is the limit, and is flat where arithmetic is. A circle may lie above the roof of memory if its data stay
-    in caches."""
+    operations per second that it reached. A roof is what this machine was measured to reach, or what an accelerator's
+    maker publishes: it rises where memory bandwidth is the limit, and is flat where arithmetic is. A circle may lie
+    above the roof of memory if its data stay in caches."""
     roof = frame.roofline
     if roof is None or not roof.levels:
         return None

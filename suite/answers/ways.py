@@ -16,6 +16,7 @@ TITLES = {
     "track": "Default and tuned track",
     "precision": "Precisions",
     "pass": "Forward and training step",
+    "threads": "Numbers of cores",
     "variant": "Variants of one stack",
 }
 EXPLAINED = {
@@ -25,6 +26,7 @@ EXPLAINED = {
     "precision": "The same step in less exact arithmetic. Each framework's bf16 is its own mixed precision.",
     "pass": "The forward pass's time is divided by the training step's time. A training step is more work, so the "
     "ratio is under 1×.",
+    "threads": "The same step with more cores, over one with fewer.",
     "variant": "The same stack from another lock file, or with other flags.",
 }
 TYPES = {

@@ -121,7 +121,7 @@ class MeasuringOptions(ProcessOptions):
             tracks=self.track,
             target=self.target,
             device=self.target,
-            threads=len(cores),
+            threads=(len(cores),),
         )
 
     def chosen_preset(self) -> Preset:
@@ -175,6 +175,8 @@ class RunOptions(MeasuringOptions):
     """the stack that the others are compared with"""
     python: str | None = None
     """an interpreter of your own in place of the locked environments; every row is flagged unpinned"""
+    cores: Names = ()
+    """numbers of cores that a process gets, like 1,2; each is a question of its own (default: all that may be used)"""
     limit_memory: Names = ()
     """memory limit of each process tree, like 6GiB; each --limit-memory is a question of its own"""
     exhaustive: bool = False
@@ -215,6 +217,7 @@ class RunOptions(MeasuringOptions):
             workloads=(*self.workload, *(Path(file).resolve().stem for file in self.file)),
             passes=self.pass_ or (("forward",) if self.file else ()),
             caches=("cold",) if self.cache == "cold" else ("cold", self.cache),
+            threads=threads_of(self.cores, len(cores)),
             limits=limits_of(self.limit_memory),
             allocator=self.allocator or "",
             exhaustive=self.exhaustive,
@@ -298,6 +301,14 @@ class FrontierOptions(MeasuringOptions):
     def chosen_preset(self) -> Preset:
         share = {} if self.tolerance is None else {"search_tolerance": parse_share(self.tolerance, "tolerance")}
         return self.preset_of("oom", **share)
+
+
+def threads_of(texts: Sequence[str], usable: int) -> tuple[int, ...]:
+    """Returns the numbers of cores in `--cores`; without any, all. Raises UserError for one that isn't here."""
+    for text in texts:
+        if not (text.isdecimal() and 1 <= int(text) <= usable):
+            raise UserError(f"--cores={text} isn't understood: it is a number of cores from 1 to {usable}, or several.")
+    return tuple(dict.fromkeys(map(int, texts))) or (usable,)
 
 
 def limits_of(texts: Sequence[str]) -> tuple[int, ...]:

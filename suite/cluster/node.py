@@ -67,7 +67,7 @@ def ready(fields: dict[str, Any]) -> dict[str, Any]:
             for name in needed(run.plan):
                 venv.made(run.locks.of(name))
         ceiling(file)
-    return {"machine": facts.machine(), "unsupported": reasons, "lacking": lacking}
+    return {"machine": devices.machine(file.target), "unsupported": reasons, "lacking": lacking}
 
 
 def run_here(file: PlanFile) -> Run:
@@ -88,7 +88,7 @@ def measure(fields: dict[str, Any], shard: Shard, force: bool) -> tuple[bytes, l
     with noise.alone(force=force) as disturbances, tempfile.TemporaryDirectory() as scratch:
         listener.notes += disturbances
         store = ResultSet.create(Path(scratch) / run.plan.set_id, describe(run, shlex.split(file.command)[1:]))
-        store.machine = facts.machine()
+        store.machine = devices.machine(file.target)
         if reading := ceiling(file):
             store.ceilings = [reading]
         Session(runner(store, run), listener).run()

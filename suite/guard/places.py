@@ -13,5 +13,5 @@ def placeless(text: str, places: Mapping[Path, str]) -> str:
     if not words:
         return text
     longest = sorted(words, key=len, reverse=True)
-    found = re.compile(rf"({'|'.join(map(re.escape, longest))})(?![\w.-])")
+    found = re.compile(rf"(?<![\w.-])({'|'.join(map(re.escape, longest))})(?![\w.-])")
     return found.sub(lambda match: words[match[1]], text)

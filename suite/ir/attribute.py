@@ -83,7 +83,12 @@ def spans(trace: Path, known: dict[tuple[str, str], str]) -> Iterator[Span]:
                 stats = dict(event.stats)
                 name, category, begin = event.name, "", event.start_ns / 1e9
                 if "hlo_op" in stats:
-                    category = known.get((str(stats.get("hlo_module")), name), Category.UNATTRIBUTED)
+                    # On a GPU an event has its kernel's name, and the operation's is beside it.
+                    program, operation = str(stats.get("hlo_module")), str(stats["hlo_op"])
+                    category = known.get((program, name)) or known.get((program, operation), Category.UNATTRIBUTED)
+                elif devices and "tf_op" in stats:
+                    name = str(stats["tf_op"])
+                    category = by_rules(name, TF_RULES, Category.ELEMENTWISE)
                 elif "eager_op" in stats and str(stats.get("is_func")) == "0":
                     name = str(stats["eager_op"])
                     category = by_rules(name, TF_RULES, Category.ELEMENTWISE)
@@ -154,8 +159,8 @@ def within(operation: Any, computations: dict[str, Any]) -> Iterator[Any]:
 def category(opcodes: set[str], words: str, in_place: bool) -> str:
     """Returns the category of operations that run as one. `words` is their text in the program; `in_place` says whether
     the result is written into an argument's memory."""
-    product = "dot" in opcodes or "matmul" in words
-    if "convolution" in opcodes or "__onednn$conv" in words:
+    product = "dot" in opcodes or "matmul" in words or "__cublas" in words
+    if "convolution" in opcodes or "__onednn$conv" in words or "__cudnn$conv" in words:
         return Category.CONVOLUTIONS
     if product:
         return Category.ATTENTION if BATCHED.search(words) else Category.PRODUCTS

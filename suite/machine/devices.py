@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Mapping
 from functools import lru_cache
@@ -30,10 +31,12 @@ CHANGES = {
     "slowed_by": "clocks_throttle_reasons.active",
     "sm_mhz_max": "clocks.max.sm",
 }
-IDLE = 0x1  # of `slowed_by`, by NVML's nvmlClocksThrottleReasons: the clock is low since there is no work
+# Of `slowed_by`, by NVML's nvmlClocksThrottleReasons: the clock is low since there is no work, since somebody set it,
+# or since the card is at its power limit.
+CHOSEN = 0x1 | 0x2 | 0x4
 # Slowed by hardware, by heat, or by the power supply. To be held at the power limit is normal for large products.
 SLOWED = 0x8 | 0x20 | 0x40 | 0x80
-CLOCK_SHARE_MIN = 0.75  # of its highest clock; a GPU below it is slowed, whatever its driver says
+CLOCK_SHARE_MIN = 0.75  # of its highest clock; a GPU below it without such a reason is slowed
 
 
 @lru_cache(maxsize=1)
@@ -61,6 +64,11 @@ def gpus() -> list[dict[str, Any]]:
     return asked(STAYS)
 
 
+def machine(target: str) -> dict[str, Any]:
+    """Returns `facts.machine()`, with the GPUs if they are the target."""
+    return facts.machine() | ({"gpus": gpus()} if target == "cuda" else {})
+
+
 def gpu_state() -> dict[str, Any]:
     """Returns what changes of the first GPU that this process may use; empty where no driver answers."""
     first = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0] or "0"
@@ -69,10 +77,11 @@ def gpu_state() -> dict[str, Any]:
 
 def slowed(state: Mapping[str, Any]) -> bool:
     """Whether a GPU that was at work until now was slower than it should be."""
-    reasons = int(str(state.get("slowed_by") or "0"), 16)
+    told = str(state.get("slowed_by"))
+    reasons = int(told, 16) if re.fullmatch(r"0x[0-9a-fA-F]+", told) else 0
     clock, most = state.get("sm_mhz"), state.get("sm_mhz_max")
-    low = clock is not None and most is not None and clock < CLOCK_SHARE_MIN * most
-    return bool(reasons & SLOWED) or (low and not reasons & IDLE)
+    low = isinstance(clock, float) and isinstance(most, float) and clock < CLOCK_SHARE_MIN * most
+    return bool(reasons & SLOWED) or (low and not reasons & CHOSEN)
 
 
 def asked(fields: Mapping[str, str], *options: str) -> list[dict[str, Any]]:
@@ -89,9 +98,10 @@ def asked(fields: Mapping[str, str], *options: str) -> list[dict[str, Any]]:
 
 
 def value(text: str) -> str | float | None:
-    if text.startswith("["):  # [N/A], [Not Supported]
+    """Returns a number, or a text; None for `[N/A]`, `[Not Supported]`, `N/A`."""
+    if text.startswith("[") or text in ("N/A", "ERR!"):
         return None
-    return float(text) if text.replace(".", "", 1).isdecimal() and text.count(".") <= 1 else text
+    return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else text
 
 
 def driver_bytes(pid: int) -> int | None:

@@ -10,7 +10,7 @@ import platform
 import re
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from statistics import median
 from typing import Any, TypedDict
@@ -56,6 +56,19 @@ def usable_cores() -> list[int]:
     cores = sorted(os.sched_getaffinity(0))
     quota = cgroups.cpu_quota()
     return cores if quota is None else cores[: max(1, int(quota))]
+
+
+def apart(cores: Iterable[int]) -> list[int]:
+    """Returns cores in the order in which a process with fewer of them gets them: one thread of each core first."""
+    return sorted(cores, key=lambda core: (siblings(core).index(core), core))
+
+
+def siblings(core: int) -> list[int]:
+    """Returns the processors that share a core with this one, itself included; it alone where that is hidden."""
+    listed = read(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list") or ""
+    ends = [part.split("-") for part in listed.split(",") if re.fullmatch(r"\d+(-\d+)?", part)]
+    found = [number for first, *last in ends for number in range(int(first), int((last or [first])[0]) + 1)]
+    return found if core in found else [core]
 
 
 def memory() -> dict[str, int]:

@@ -36,7 +36,7 @@ class Selection:
     dims: tuple[Mapping[str, int], ...] = ()
     target: str = "cpu"
     device: str = "cpu"
-    threads: int = 1
+    threads: tuple[int, ...] = (1,)
     limits: tuple[int, ...] = ()
     allocator: str = ""  # empty: `allocator_for(purpose)`
     exhaustive: bool = False  # for memory: also tries cases that are larger than one that failed
@@ -90,10 +90,11 @@ def cases_of(
     selection: Selection,
     stacks: Sequence[str],
 ) -> Iterator[Case]:
-    for precision, track, cache, limit, name in itertools.product(
+    for precision, track, cache, threads, limit, name in itertools.product(
         selection.precisions or preset.precisions,
         selection.tracks or preset.tracks,
         selection.caches,
+        selection.threads,
         selection.limits or preset.limits or (None,),
         stacks,
     ):
@@ -112,7 +113,7 @@ def cases_of(
                 target=selection.target,
                 device=selection.device,
                 cache=cache,
-                threads=selection.threads,
+                threads=threads,
                 limit_memory_bytes=limit,
                 allocator=selection.allocator or allocator_for(preset.purpose),
                 implementation=implementation,

@@ -132,4 +132,5 @@ class Tolerances:
         share = self.gradient.error
         if self.precision == "f32":
             return Tolerance(2.0 * math.sqrt(share))
-        return Tolerance(min(2.0 * math.sqrt(max(share, 1.0 / size)), protocol.MOVED_TOLERANCE_MAX))
+        one = min(2.0 / math.sqrt(size), protocol.MOVED_TOLERANCE_MAX)
+        return Tolerance(max(2.0 * math.sqrt(share), one))

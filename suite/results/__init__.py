@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import polars as pl
 
+    from suite.machine.roofline import Roofline
     from suite.protocol import Protocol
     from suite.results.analysis import Analysis
     from suite.sets.plan import Plan, PlanFile
@@ -94,20 +95,30 @@ class Results:
 
         return attempts(accepted(self.rows))
 
+    @property
+    def roof(self) -> Roofline | None:
+        """Returns the roofline of the set's machine: a CPU's was measured, an accelerator's is what its maker
+        publishes."""
+        from suite.case import Purpose
+        from suite.machine.roofline import Roofline
+        from suite.results.limits import roof_of
+
+        measured = Roofline.of(self.roofline, self.ceilings)
+        roofs = (roof_of(row, measured)[0] for row in self.rows if row["purpose"] == Purpose.TIMED)
+        return next(filter(None, roofs), measured)
+
     def analysis(
         self, baseline: str | None = None, stacks: Sequence[str] = (), questions: Sequence[str] = ()
     ) -> Analysis:
         """Returns everything that the page shows, as plain values. `stacks` and `questions` are globs; without globs
         the analysis has all of them. Raises UserError for a baseline, a stack or a question that the set lacks."""
         from suite.errors import UserError
-        from suite.machine.roofline import Roofline
         from suite.results.analysis import analyse
         from suite.results.shown import only
 
         if not self.rows and not (self.plan_file and self.plan_file.attempts):
             raise UserError(f"{self.path} has neither a plan nor a row: there is nothing to report.")
-        roofline = Roofline.of(self.roofline, self.ceilings)
-        whole = analyse(self.rows, self.plan_file, self.protocol, baseline or self.baseline, roofline)
+        whole = analyse(self.rows, self.plan_file, self.protocol, baseline or self.baseline, self.roof)
         return only(whole, stacks, questions) if stacks or questions else whole
 
     def stacks(self, baseline: str | None = None) -> pl.DataFrame:

@@ -170,11 +170,17 @@ def questions(
     kernels = {row["case_id"]: row.kernels for row in counted if row["purpose"] == Purpose.EXPLAIN}
     twins = {twin.comparison_id: twin for twin in pairing.twins()}
     items = file.units if file else {}
+    cores = len(file.cores) if file else 0  # whose roof was measured
     asked = []
     for question, rows in groups.items():
         by_stack = grouped(rows, lambda row: row.stack_name)
         figures = [
-            stack_figures(processes, roofline, pairing.protocol, kernels.get(processes[0]["case_id"], ""))
+            stack_figures(
+                processes,
+                roofline if processes[0]["target"] != "cpu" or cores in (0, processes[0]["threads"]) else None,
+                pairing.protocol,
+                kernels.get(processes[0]["case_id"], ""),
+            )
             for processes in by_stack.values()
             if any(row.samples() for row in processes)
         ]

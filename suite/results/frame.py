@@ -81,9 +81,8 @@ class Frame:
 
     @cached_property
     def roofline(self) -> Roofline | None:
-        """What the machine was measured to reach; None if nobody measured it."""
-        measured = Roofline.of(self.results.roofline, self.results.ceilings)
-        return raised(measured, self.analysis.counted)
+        """What the machine reaches; None if that isn't known."""
+        return raised(self.results.roof, self.analysis.counted)
 
     @cached_property
     def stacks(self) -> pl.DataFrame:

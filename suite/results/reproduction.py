@@ -20,6 +20,8 @@ from suite.stats import Estimate, reach
 from suite.verdicts.grouping import grouped
 from suite.verdicts.verdicts import Speedup
 
+NOT_RUN = "not run"  # in the repetition: no outcome
+
 
 class ClaimResult(StrEnum):
     """The result of checking a claim, or all claims of a set."""
@@ -83,7 +85,7 @@ def reproduction(there: Results, here: Results) -> Reproduction:
     claims = []
     for side in sorted(ended[0], key=lambda side: (ended[0][side][0], side[1])):
         name, before = ended[0][side]
-        after = ended[1][side][1] if side in ended[1] else "not run"
+        after = ended[1][side][1] if side in ended[1] else NOT_RUN
         first, second = speedups[0].get(side), speedups[1].get(side)
         result, words = judge(first, second, (before, after), bool(unlike))
         if side[1] != baseline or before != after:

@@ -16,7 +16,14 @@ from suite.verdicts.speedups import Pairing
 from suite.verdicts.verdicts import Speedup
 
 # The fields of a case that a set may have with several values, each with its usual value: the default baseline.
-FIELDS = {"cache": "cold", "track": "default", "precision": "f32", "pass": "forward", "variant": "as locked"}
+FIELDS = {
+    "cache": "cold",
+    "track": "default",
+    "precision": "f32",
+    "pass": "forward",
+    "threads": "1",
+    "variant": "as locked",
+}
 CLOCKS = {"cache": "first"}  # a cache shortens the first call; the other fields are compared by steady calls
 
 
@@ -38,7 +45,8 @@ class FieldComparison:
     @property
     def values(self) -> list[str]:
         """Returns all values of the field, the usual one first."""
-        return sorted(self.pairing.stacks, key=lambda value: (value != FIELDS[self.field], value))
+        usual = FIELDS[self.field]
+        return sorted(self.pairing.stacks, key=lambda value: (value != usual, value.isdecimal() and int(value), value))
 
     @property
     def base(self) -> str:

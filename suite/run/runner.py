@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from suite.ir.summary import Program
 from suite.launch.attempt import columns, prepare
 from suite.launch.engine import ROOT, Engine, ProcessRequest
 from suite.launch.process import Exit, ProcessLimits
+from suite.machine import facts
 from suite.machine.roofline import Roofline
 from suite.plan.memory import needs_no_less
 from suite.reference.floor import floor
@@ -204,7 +206,7 @@ class Runner:
             attempt,
             folder=self.store.log_folder(attempt),
             protocol=self.plan.protocol,
-            cpus=self.cores[: case.threads],
+            cpus=sorted(facts.apart(self.cores)[: case.threads]),
             gate=attempt.purpose is Purpose.TIMED and unproven,
             workload_folder=self.workloads[case.workload].folder,
             data_files=self.workloads[case.workload].data_files(case.dims),
@@ -279,7 +281,12 @@ class Runner:
     def save(self, attempt: Attempt, row: Row) -> None:
         """Writes a row, without the places of this machine. A value that the schema can't hold makes it a row with the
         outcome `error`."""
-        places = {Path.home(): "~", ROOT: "CHECKOUT", self.store.folder.resolve().parent: "RESULTS"}
+        results = self.store.folder.parent
+        places = {
+            Path(os.environ.get("HOME", "/")): "~",
+            ROOT: "CHECKOUT",
+            **dict.fromkeys((results.absolute(), results.resolve()), "RESULTS"),
+        }
         row.update({name: placeless(value, places) for name, value in row.items() if isinstance(value, str)})
         try:
             self.store.write_attempt(attempt_name(attempt), row)

@@ -26,5 +26,6 @@ def with_flags(environ: Mapping[str, str], flags: Mapping[str, str]) -> dict[str
 
 
 def cuda_environ(target: str) -> dict[str, str]:
-    """Returns the variable that turns off the driver's cache of compiled kernels, which processes would share."""
-    return {"CUDA_CACHE_DISABLE": "1"} if target == "cuda" else {}
+    """Returns the variables that turn off the driver's cache of compiled kernels, which processes would share, and that
+    number GPUs as nvidia-smi does."""
+    return {"CUDA_CACHE_DISABLE": "1", "CUDA_DEVICE_ORDER": "PCI_BUS_ID"} if target == "cuda" else {}

@@ -13,7 +13,7 @@ from suite.units import quantity
 DETAILS = ("size", "precision", "target", "device", "track", "cache", "threads", "limit_memory_bytes", "allocator")
 WORDS = {
     "cache": "{} cache",
-    "threads": "{} cores",
+    "threads": "on {}",
     "track": "{} track",
     "limit_memory_bytes": "limit {}",
     "allocator": "{} allocator",
@@ -51,8 +51,10 @@ def counted(names: Mapping[str, str]) -> list[tuple[str, str, int]]:
 
 
 def details(row: Row, names: Sequence[str]) -> list[str]:
-    """Returns the columns `names` of a question in words: `full`, `f32`, `warm cache`, `4 cores`."""
+    """Returns the columns `names` of a question in words: `full`, `f32`, `warm cache`, `on 4 cores`."""
     values = {name: row.text(name) for name in names}
+    if "threads" in values:
+        values["threads"] += " core" if values["threads"] == "1" else " cores"
     if "precision" in values:
         values["precision"] = precision_words(row)
     if "limit_memory_bytes" in values:

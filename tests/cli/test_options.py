@@ -92,6 +92,14 @@ def test_a_time_limit_limits_compiling_too() -> None:
     assert (protocol.timeout_seconds, protocol.compile_timeout_seconds) == (300, 300)
 
 
+def test_cores_are_some_of_those_that_are_here() -> None:
+    assert RunOptions(cores=("2", "1", "2")).selection((4, 5, 6)).threads == (2, 1)
+    assert RunOptions().selection((4, 5, 6)).threads == (3,)
+    for text in ("0", "4", "-1", "1.5", "two", ""):
+        with pytest.raises(UserError, match="from 1 to 3"):
+            RunOptions(cores=(text,)).selection((4, 5, 6))
+
+
 def test_what_was_given_asks_the_same_again() -> None:
     options = RunOptions(
         preset="ops",

@@ -16,7 +16,7 @@ PLACES = {Path("/home/ada"): "~", Path("/home/ada/stack-wars"): "CHECKOUT", Path
     [
         ("in /home/ada/stack-wars/suite/case.py, line 1", "in CHECKOUT/suite/case.py, line 1"),
         ('{"A":"/home/ada","B":"/home/ada/.cache"}', '{"A":"~","B":"~/.cache"}'),
-        ("/home/adams /home/ada-2 /usr/lib", "/home/adams /home/ada-2 /usr/lib"),
+        ("/home/adams /home/ada-2 /mnt/home/ada /usr", "/home/adams /home/ada-2 /mnt/home/ada /usr"),
         ("", ""),
     ],
 )

@@ -73,6 +73,8 @@ def test_a_gpu_is_described_by_its_driver(tmp_path: Path, monkeypatch: pytest.Mo
         (AT_WORK.replace("0x0000000000000000", "0x0000000000000004"), False),  # held at its power limit
         (AT_WORK.replace("0x0000000000000000", "0x0000000000000040"), True),  # hot
         (AT_WORK.replace("1980, 3201", "1200, 3201"), True),
+        ("1200, 3201, 300, 60, 0x0000000000000004, 1980", False),  # held at its power limit, as cheaper cards are
+        ("N/A, ERR!, N/A, N/A, N/A, N/A", False),
         ("345, 3201, 76.62, 36, 0x0000000000000001, 1980", False),  # idle
         ("[N/A], [N/A], [N/A], [N/A], [N/A], [N/A]", False),
         ("no devices were found", False),

@@ -68,3 +68,9 @@ def test_this_machine_keeps_its_name() -> None:
 )
 def test_variables_that_can_turn_a_result_are_recorded(name: str) -> None:
     assert facts.process({name: "1", "HOME": "/x"})["environment_variables"] == {name: "1"}
+
+
+def test_a_process_with_fewer_cores_gets_whole_ones_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = {0: "0-1", 1: "0-1", 2: "2,6", 6: "2,6", 7: "", 8: "9"}
+    monkeypatch.setattr(facts, "read", lambda path: pairs[int(path.split("cpu")[-1].partition("/")[0])])
+    assert facts.apart(pairs) == [0, 2, 7, 8, 1, 6]

@@ -92,6 +92,12 @@ def test_both_tracks_are_different_cases_of_one_run() -> None:
     assert "tuned" in case_name(both[1])
 
 
+def test_numbers_of_cores_are_questions_of_their_own() -> None:
+    cases = [planned.case for planned in plan(stacks=("numpy",), threads=(1, 2))]
+    assert [case.threads for case in cases] == [1, 2]
+    assert len({case.comparison_id for case in cases}) == 2
+
+
 def test_a_preset_may_choose_and_an_option_replaces() -> None:
     of_preset = {"tracks": ("tuned",), "precisions": ("bf16",)}
     (planned,) = plan(of_preset, stacks=("jax_jit",))

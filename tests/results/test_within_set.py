@@ -103,6 +103,13 @@ def test_three_ways_are_each_held_against_the_plain_one() -> None:
     assert [line.stack for line in comparison.over("f32")] == ["bf16", "tf32"]
 
 
+def test_cores_are_a_setting_too_and_compared_by_their_number() -> None:
+    rows = two_ways(threads=1) + two_ways(1.5, threads=16)[-3:]
+    comparison = only(rows, "threads")
+    assert comparison.values == ["1", "2", "16"]
+    assert [line.stack for line in comparison.over("1")] == ["2", "16"]
+
+
 def test_two_ways_of_two_machines_are_never_paired() -> None:
     """A set may have been put together from machines' shares."""
     rows = two_ways(track="tuned")

@@ -17,7 +17,7 @@ from suite.cli.sets.archives import collect
 from suite.cli.sets.verify import verify
 from suite.errors import UserError
 from suite.sets import manifest
-from suite.sets.archive import fetch, listing
+from suite.sets.archive import fetch, listing, naming
 from suite.sets.archive.naming import archived, named
 from suite.sets.archive.publish import publish
 from suite.sets.archive.storage import Storage
@@ -72,6 +72,14 @@ def test_every_name_and_unique_beginning_is_the_set(home: Path) -> None:
     assert named("latest").resolve() == named("results/latest").resolve() == (home / "results" / SECOND)
     shutil.move("results", "elsewhere")
     assert named(SHORT, Path("elsewhere")) == named(f"elsewhere/{SHORT}") == Path("elsewhere") / FIRST
+
+
+def test_this_project_s_own_sets_have_a_prefix(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(naming, "OWN", home / "nowhere")
+    with pytest.raises(UserError, match="in its checkout alone"):
+        named(f"sets:{SHORT}")
+    monkeypatch.setattr(naming, "OWN", home / "results")
+    assert named(f"sets:{SHORT}", Path("elsewhere")) == home / "results" / FIRST
 
 
 @pytest.mark.parametrize("beginning", ["20260301-1", "2026-03-01.cpu.", "results/2026", "2"])

@@ -29,7 +29,7 @@ EVERYWHERE = {  # of a case with 3 threads
     "torch": {},
     "tensorflow": {"TF_NUM_INTEROP_THREADS": "3", "TF_ENABLE_ONEDNN_OPTS": "1", "TF_CPP_MIN_LOG_LEVEL": "1"},
 }
-CUDA = {"CUDA_CACHE_DISABLE": "1"}
+CUDA = {"CUDA_CACHE_DISABLE": "1", "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
 JAX = {
     "cpu": {"JAX_PLATFORMS": "cpu"},
     "tpu": {"JAX_PLATFORMS": "tpu"},

@@ -9,13 +9,14 @@ from suite.ir.timeline import Category, profile
 from suite.stacks.torch.torch_profile import of_gpu
 
 
-def event(name: str, on: str, begin: int, end: int, own: int = 0, launcher: int = 0) -> Any:
+def event(name: str, on: str, begin: int, end: int, own: int = 0, launcher: int = 0, note: bool = False) -> Any:
     """An event of Kineto's, with the methods that are read."""
     return SimpleNamespace(
         name=lambda: name,
         device_type=lambda: SimpleNamespace(name=on),
         device_index=lambda: 0,
         device_resource_id=lambda: 7,
+        is_user_annotation=lambda: note,
         correlation_id=lambda: own,
         linked_correlation_id=lambda: launcher,
         start_ns=lambda: begin,
@@ -26,6 +27,8 @@ def event(name: str, on: str, begin: int, end: int, own: int = 0, launcher: int 
 EVENTS = [
     event("aten::addmm", "CPU", 0, 900, own=1),
     event("aten::_fused_adamw_", "CPU", 900, 1000, own=2),
+    event("cudaLaunchKernel", "CPU", 910, 920, own=1, launcher=2),  # its number is CUDA's, not an operation's
+    event("## Call CompiledFxGraph ##", "CUDA", 90, 1060, note=True),
     event("sm90_xmma_gemm_f32f32", "CUDA", 100, 400, own=1, launcher=1),
     event("triton_per_fused_native_layer_norm_0", "CUDA", 400, 500),
     event("Memcpy DtoD (Device -> Device)", "CUDA", 500, 520),

@@ -16,7 +16,7 @@ from suite.machine import facts
 from suite.results import Results
 from suite.results.outcomes import FAILED
 from suite.sets import manifest
-from suite.sets.archive.naming import OWN, named
+from suite.sets.archive.naming import named
 from suite.sets.archive.publish import publish
 from suite.sets.archive.storage import Storage
 from tools.figures import definitions, markers, rules, tables
@@ -117,8 +117,9 @@ def is_written(table: Definition, loaded: Mapping[str, Results]) -> bool:
 
 def keep(folder: Path) -> None:
     """Puts a set into this project's own, if it isn't there."""
-    if not (OWN / manifest.read(folder).name).exists():
-        publish(folder, Storage.of(str(OWN)), say)
+    kept = definitions.ROOT / definitions.KEPT
+    if not (kept / manifest.read(folder).name).exists():
+        publish(folder, Storage.of(str(kept)), say)
 
 
 def print_tables(known: Definitions) -> None:

@@ -16,6 +16,7 @@ from tools.figures.markers import published_tables
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "docs" / "figures.toml"
+KEPT = "sets"  # the folder of this project's own sets
 
 
 class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -52,12 +53,11 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @dataclass(frozen=True, slots=True)
 class Definitions:
     """All of docs/figures.toml. `prose` has the reason for each table that comes from no set: {page: {first row of the
-    table: reason}}. `not_kept` are the tables whose sets aren't in sets/."""
+    table: reason}}."""
 
     commands: Mapping[str, str]
     tables: Mapping[str, Definition]
     prose: Mapping[str, Mapping[str, str]]
-    not_kept: tuple[str, ...]
 
     @property
     def pages(self) -> list[str]:
@@ -84,7 +84,7 @@ def load(path: Path = FILE) -> Definitions:
     if "gallery" in content:
         for name, command, table in gallery(**content["gallery"]):
             commands[name], tables[name] = command, table
-    definitions = Definitions(commands, tables, content["prose"], tuple(content["not_kept"]))
+    definitions = Definitions(commands, tables, content["prose"])
     for table in tables.values():
         for name in (*table.sets, *filter(None, [table.system])):
             definitions.command(name)

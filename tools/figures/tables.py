@@ -27,9 +27,9 @@ from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
 from suite.results.frame import Frame
 from suite.sets import manifest
-from suite.sets.archive.naming import OWN
 from suite.units import UNKNOWN
 from suite.verdicts.verdicts import ALONE
+from tools.figures import definitions
 from tools.figures.captures import captures
 from tools.figures.definitions import Definition
 from tools.figures.markers import Origin, PublishedTable
@@ -60,8 +60,9 @@ class Source:
             )
         known = manifest.read(results.path)
         name = known.called(DIGITS)
-        place = f"{'../' * page.count('/')}sets/{known.name}/{manifest.NAME}"
-        linked = f"[`{name}`]({place})" if (OWN / known.name).is_dir() else f"`{name}`, not kept"
+        place = f"{definitions.KEPT}/{known.name}"
+        is_kept = (definitions.ROOT / place).is_dir()
+        linked = f"[`{name}`]({'../' * page.count('/')}{place}/{manifest.NAME})" if is_kept else f"`{name}`, not kept"
         return cls(name, linked, results, results.analysis())
 
     @property

@@ -1,7 +1,7 @@
 (function () {
   "use strict";
-  // The controls of the map. Every number was computed by the suite (suite/report/map/controls.py); this script shows the
-  // chosen ones, says who leads among the shown stacks as suite/report/map/sentence.py does, and keeps the choice in the
+  // The controls of the map. Every number was computed by the suite (suite/page/map/controls.py); this script shows the
+  // chosen ones, says who leads among the shown stacks as suite/page/map/sentence.py does, and keeps the choice in the
   // address, so that a link or a reload shows the same.
   var store = document.getElementById("choices");
   if (!store) return;
@@ -135,7 +135,7 @@
     });
   }
 
-  // The first sentence, as suite/report/map/sentence.py says it of all stacks.
+  // The first sentence, as suite/page/map/sentence.py says it of all stacks.
   function sentence(leads) {
     var by = { first: "By the first run: ", host: "By a step to host memory: " }[state.metric] || "";
     if (!leads.length) return "No question has two shown stacks with times that count.";

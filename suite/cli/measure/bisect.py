@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from suite import results
+from suite.case import stack_name
 from suite.cli.measure.run import run
 from suite.cli.options import ProcessOptions, RunOptions
 from suite.cli.terminal.output import print_table
@@ -17,6 +18,7 @@ from suite.environments import locks, releases, say, variants, venv
 from suite.errors import UserError, check_known
 from suite.plan.bisection import ReleaseVerdict, bracket, next_release
 from suite.results.outcomes import FAILED, INTERRUPTED
+from suite.sets.files import sha256
 from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import IMPORTS, STACKS, environment_of
 from suite.stacks.catalog import add as add_stacks
@@ -39,10 +41,12 @@ class BisectOptions(ProcessOptions):
     """the releases to search among, oldest first, comma-separated (default: all that the package index has)"""
     python: str | None = None
     """the Python that every release runs on, like 3.13 (default: that of the stack's lock)"""
-    pass_: Names = ("train",)
-    """forward or train"""
+    pass_: Names = ()
+    """forward or train (default: train; of a question file forward)"""
     preset: str = "quick"
     """the preset, which has the protocol and the size"""
+    file: tuple[str, ...] = ()
+    """a question file of your own; the stack then has its function, like --stack=jax_jit:solve"""
 
 
 class Interrupted(Exception):
@@ -70,6 +74,10 @@ class Search:
     good: str
     threshold: float
     python: str | None
+    function: str = ""  # of a question file
+
+    def named(self, release: str) -> str:
+        return stack_name(self.stack, release, self.function)
 
     @property
     def environment(self) -> str:
@@ -83,7 +91,8 @@ class Search:
     @property
     def folder(self) -> Path:
         """The folder of this search's sets. Only the options decide it, so that the same command finds them."""
-        question = " ".join(self.options.given(results="")) + f" {self.threshold} {self.python}"
+        files = [sha256(Path(file)) for file in self.options.file]
+        question = " ".join([*self.options.given(results=""), *files]) + f" {self.threshold} {self.python}"
         digest = hashlib.sha256(question.encode()).hexdigest()[:8]
         return Path(self.options.results) / f"bisect-{self.stack}-{self.good}-{digest}"
 
@@ -146,7 +155,7 @@ class Search:
         folder = self.folder / f"{release}-{blocks}"
         begun = newest(folder)
         if begun is None:
-            both = tuple(f"{self.stack}@{version}" for version in (self.good, release))
+            both = (self.named(self.good), self.named(release))
             asked = replace(self.options, stack=both, baseline=both[0], repeats=blocks, results=str(folder))
             code = run(options=asked)
         elif not ResultSet.open(begun).is_whole:
@@ -161,7 +170,7 @@ class Search:
                 f"A search is about one question, but these options select {len(analysis.comparisons)}: choose one "
                 "with --workload, --pass and --size."
             )
-        return next((speedup for speedup in analysis.speedups if speedup.stack == f"{self.stack}@{release}"), None)
+        return next((speedup for speedup in analysis.speedups if speedup.stack == self.named(release)), None)
 
 
 def newest(folder: Path) -> Path | None:
@@ -175,13 +184,21 @@ def bisect(*, options: BisectOptions = BisectOptions()) -> int:
     good, bad = options.good, options.bad
     if not (good and bad and len(options.stack) == 1):
         raise UserError("A search needs a stack and two releases, like --stack=jax_jit --good=0.10.2 --bad=0.12.0.1.")
-    (stack,) = options.stack
+    stack, _, function = options.stack[0].partition(":")
     add_stacks(absolute(options.stack_path))
     check_known("stack", stack, STACKS)
     if not 1 < options.threshold < math.inf:
         raise UserError(f"--threshold={options.threshold:g}: a factor above 1, like 1.1 for a tenth slower.")
-    asked = RunOptions(**options.as_fields(ProcessOptions), preset=options.preset, ir="off", profile="off")
-    search = Search(asked, stack, good, options.threshold, options.python)
+    if bool(function) != bool(options.file):
+        raise UserError(
+            "--file and a stack with a function of it belong together: --file=mine.py --stack=jax_jit:mine."
+        )
+    asked = RunOptions(
+        **options.as_fields(ProcessOptions), file=options.file, preset=options.preset, ir="off", profile="off"
+    )
+    if not (asked.pass_ or asked.file):
+        asked = replace(asked, pass_=("train",))
+    search = Search(asked, stack, good, options.threshold, options.python, function)
     known: Sequence[str] = options.releases
     if not known:
         version = options.python or locks.newest(search.environment, options.target).python

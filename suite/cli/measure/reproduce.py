@@ -21,7 +21,7 @@ from suite.results.outcomes import INTERRUPTED
 from suite.results.reproduction import Claim, ClaimResult, Reproduction, reproduction
 from suite.run.start.reproduce import prepare_reproduction, strange
 from suite.run.start.run import create
-from suite.sets.archive.naming import fetched, named
+from suite.sets.archive.naming import OWN_PREFIX, fetched, named
 from suite.sets.archive.web import archive_at
 from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import add as add_stacks
@@ -71,7 +71,8 @@ def reproduce(
         for sentence in unknown_here:
             say(f"Trusted: {sentence}")
         add_stacks(absolute(stack_path))
-        source = [f"--set={there.name}", f"--from={from_}"] if from_ else [f"--set={there}"]
+        own = set if set and set.startswith(OWN_PREFIX) else there
+        source = [f"--set={there.name}", f"--from={from_}"] if from_ else [f"--set={own}"]
         here = run(there, source, folder, engine, absolute(workload_path), force=force, quiet=json)
         if here is None:
             return INTERRUPTED

@@ -33,7 +33,7 @@ from suite.run.rounds import ROUNDS
 from suite.run.session import Session
 from suite.run.start.prepare import prepare
 from suite.run.start.reopen import reopen
-from suite.run.start.run import Run, create, runner
+from suite.run.start.run import Run, create, from_checkout, runner
 from suite.sets.archive.naming import named
 from suite.sets.files import sole
 from suite.sets.result_set import ResultSet
@@ -130,8 +130,9 @@ def begin(options: MeasuringOptions, disturbances: Sequence[str]) -> int:
         return 0
     given = options.given(
         engine=planned.engine.name,
-        workload_path=tuple(path for path in planned.workload_paths if path.suffix != ".py"),  # `file` names those
-        stack_path=absolute(options.stack_path),
+        # `file` names questions.
+        workload_path=tuple(from_checkout(path) for path in planned.workload_paths if path.suffix != ".py"),
+        stack_path=tuple(map(from_checkout, absolute(options.stack_path))),
     )
     store = create(planned, preset.path, given, Path(options.results))
     if isinstance(options, RunOptions) and planned.scheduler:

@@ -54,6 +54,7 @@ def checks(target: str = "cpu") -> list[Check]:
     for name in (ORCHESTRATOR, *names(target)):
         fallback, status = venv.fallback(name, locks), venv.status(locks.of(name))
         remedy = f".venv/bin/python -m tools.lock --environment={name}" if status == "no lock" else f"{COMMAND} setup"
+        remedy += "" if target == "cpu" or name == ORCHESTRATOR else f" --target={target}"
         listed.append(
             Check(f"environment {name}", status == "ready", f"{status}, {fallback}" if fallback else status, remedy)
         )

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from suite import results
-from suite.cli.measure.reproduce import print_claims
+from suite.cli.measure.reproduce import DIFFERS, print_claims
 from suite.cli.terminal.output import check_form, write_export, write_file
 from suite.cli.values import Several
 from suite.errors import COMMAND, UserError, check_known
 from suite.page.between_sets import compared_field, compared_sets, exported
 from suite.page.formats.compare_page import FILE_NAME, compare_page
 from suite.results import Results
-from suite.results.between_sets import SetPair, Times, compare_sets
+from suite.results.between_sets import LIKE, SetPair, Times, compare_sets
 from suite.results.questions.behaviour import by_variant
-from suite.results.reproduction import reproduction
+from suite.results.reproduction import NOT_RUN, ClaimResult, Reproduction, reproduction
 from suite.results.within_set import FIELDS, FieldComparison, compare_field
 from suite.sets.archive.naming import named
 from suite.sets.files import sha256
@@ -41,7 +42,7 @@ def compare(
     sets of two machines, it says which of the first set's speedups the second confirms.
 
     :param set: the result sets: `./stackwars compare BEFORE AFTER`
-    :param by: compare within one set, by this field: cache, track, precision, pass or variant
+    :param by: compare within one set, by this field: cache, track, precision, pass, threads or variant
     :param baseline: with --by: the value that the others are compared with
     :param across: show sets of unlike machines, targets or precisions side by side; no verdict says faster or slower
     :param threshold: a ratio of times: the exit code is 5 if a case is slower by more than this
@@ -59,9 +60,9 @@ def compare(
     if by is not None and len(set) != 1:
         raise UserError(f"--by compares within one set: `{COMMAND} compare SET --by=track`.")
     sets = [results.load(named(name)) for name in set]
-    if len(sets) == 2 and format == "text" and not across and of_two_machines(*sets):
-        print_claims(reproduction(*sets), sets[0].path, sets[1].path)
-        return 0
+    if by is None and len(sets) == 2 and format == "text" and not across and (confirmed := by_speedups(*sets)):
+        print_claims(confirmed, sets[0].path, sets[1].path)
+        return DIFFERS if confirmed.result in (ClaimResult.SHIFTED, ClaimResult.CONTRADICTED) else 0
     tie = sets[0].protocol.tie_ratio
     if by is not None:
         within = within_one(sets[0], by, baseline)
@@ -79,12 +80,14 @@ def compare(
     return REGRESSION if any(not pair.unlike and pair.regressions(threshold) for pair in pairs) else 0
 
 
-def of_two_machines(first: Results, second: Results) -> bool:
-    """Whether two timed sets were measured on two machines: their times can't be compared, but their speedups."""
-    ids = [each.plan_file.machine_id if each.plan_file else None for each in (first, second)]
-    return (
-        None not in ids and ids[0] != ids[1] and all(any(row.median() for row in each.rows) for each in (first, second))
-    )
+def by_speedups(first: Results, second: Results) -> Reproduction | None:
+    """Compares the speedups of two sets that differ in nothing but their machines, on the cases that both have. None
+    for other sets, and without such a case."""
+    pair = compare_sets(times_of(first), times_of(second))
+    if pair.unlike != (LIKE["machine_id"],) or not any(change.ratio for change in pair.changes):
+        return None
+    found = reproduction(first, second)
+    return replace(found, claims=tuple(claim for claim in found.claims if claim.outcomes[1] != NOT_RUN))
 
 
 def between(sets: Sequence[Results], *, across: bool) -> list[SetPair]:
@@ -129,7 +132,10 @@ def refuse_unlike(pair: SetPair, across: bool) -> None:
     """Raises UserError for two sets that have no case in common. Without `--across` also for two sets that differ in
     something that decides their times, such as the machine."""
     if not pair.changes and not pair.observed.common:
-        raise UserError(f"{pair.first} and {pair.second} have no case in common, timed or observed.")
+        raise UserError(
+            f"{pair.first} and {pair.second} have no case in common, timed or observed. Cases differ in their number of "
+            "cores, too: `run --cores=2` measures with two."
+        )
     if pair.unlike and not across:
         raise UserError(
             f"{pair.first} and {pair.second} differ in: {', '.join(pair.unlike)}. Their times can't be compared. "

@@ -69,7 +69,9 @@ def ir(case: Several = (), *, set: str = LATEST, json: Json = False, markdown: b
 
 def program_rows(loaded: results.Results) -> dict[str, Row]:
     """Returns {case: row} of the processes that were to keep programs. Raises UserError if the set has none."""
-    rows = {row["case_name"]: row for row in accepted(loaded.rows) if row["purpose"] == Purpose.IR}
+    kept = [row for row in accepted(loaded.rows) if row["purpose"] == Purpose.IR]
+    several = {row["case_name"] for row in kept if sum(other["case_name"] == row["case_name"] for other in kept) > 1}
+    rows = {row["case_name"] + f"-{row['threads']}cores" * (row["case_name"] in several): row for row in kept}
     if not rows:
         raise without_programs(loaded.path)
     return rows

@@ -73,7 +73,7 @@ def create(
     command. For a plan that was taken from another set, `preset`, the preset's file, is None, and `options` are that
     set's."""
     store = ResultSet.create(results / run.plan.set_id, describe(run, given, options))
-    store.machine = facts.machine() | ({"gpus": devices.gpus()} if store.plan_file.target == "cuda" else {})
+    store.machine = devices.machine(store.plan_file.target)
     if preset is not None:
         store.keep(preset)
     for name in store.plan_file.locks:

@@ -28,6 +28,8 @@ def named(text: str, results: Path = RESULTS) -> Path:
     Raises UserError if no set has such a name, or if several have.
     """
     if text.startswith(OWN_PREFIX):
+        if not OWN.is_dir():
+            raise UserError(f"{text[:LONGEST]}: this project's own sets are in its checkout alone, in sets/.")
         text = str(OWN / text.removeprefix(OWN_PREFIX))
     if "://" in text:
         # As a browser shows it: with a slash behind it, or the page's name.

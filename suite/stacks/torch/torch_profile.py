@@ -15,7 +15,7 @@ MOVES = (
 # (pattern, category): the first pattern found in a name decides. Inductor names kernels after the operations in them.
 RULES = (
     (r"^Optimizer\.step|_fused_adamw|_fused_sgd|_foreach_", Category.OPTIMIZER),
-    (r"scaled_dot_product|(?<!log)_softmax|aten::softmax", Category.ATTENTION),
+    (r"scaled_dot_product|(flash|efficient|cudnn)_attention|fmha|(?<!log)_softmax|aten::softmax", Category.ATTENTION),
     (r"convolution|aten::_?conv", Category.CONVOLUTIONS),
     (r"(layer|batch|group|rms)_norm", Category.NORMS),
     (
@@ -52,10 +52,15 @@ def of_events(events: Any) -> Iterator[Span]:
 
 def of_gpu(events: Any) -> Iterator[Span]:
     """Yields the spans of a GPU's kernels and copies. A kernel has the category of the operation that launched it; one
-    that Inductor generated, which no operation launches, that of its own name."""
+    that Inductor generated, which no operation launches, that of its own name.
+
+    A GPU's events include the annotations around its kernels. Those of a host include CUDA's own calls, whose numbers
+    are of another kind; these are linked to an operation, which itself is linked to none (torch/autograd/profiler.py).
+    """
     events = list(events)
-    on_device = [event for event in events if event.device_type().name == "CUDA"]
-    launchers = {e.correlation_id(): e.name() for e in events if e.device_type().name == "CPU" and e.correlation_id()}
+    on_device = [each for each in events if each.device_type().name == "CUDA" and not each.is_user_annotation()]
+    operations = [each for each in events if each.device_type().name == "CPU" and not each.linked_correlation_id()]
+    launchers = {each.correlation_id(): each.name() for each in operations}
     for event in on_device:
         begin, name = event.start_ns() / 1e9, event.name()
         launcher = launchers.get(event.linked_correlation_id(), "")

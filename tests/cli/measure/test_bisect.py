@@ -122,6 +122,8 @@ def test_a_bad_version_that_is_not_slower_is_said(tmp_path: Path, capsys: pytest
         ({"stack": ("fakke",)}, "'fake'"),
         ({"good": "1.6", "bad": "1.2"}, "--releases"),
         ({"good": ""}, "A search needs"),
+        ({"stack": ("fake:mine",)}, "belong together"),
+        ({"file": ("mine.py",)}, "belong together"),
     ],
 )
 def test_a_mistake_is_told_before_anything_runs(tmp_path: Path, changed: dict[str, Any], words: str) -> None:

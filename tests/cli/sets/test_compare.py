@@ -104,10 +104,18 @@ def test_several_sets_are_each_held_against_the_first(sets: dict[str, Path]) -> 
 
 
 def test_unlike_machines_are_refused_unless_asked_for(sets: dict[str, Path]) -> None:
-    done = invoke(sets["before"], sets["elsewhere"])
+    done = invoke(sets["before"], sets["elsewhere"], "--format=json")
     assert done.returncode == 2 and "differ in: machine" in done.stderr and "--across" in done.stderr
     done = invoke(sets["before"], sets["elsewhere"], "--across", "--format=json")
     assert done.returncode == 0 and {each["verdict"] for each in json.loads(done.stdout)[0]["cases"]} == {None}
+
+
+def test_of_two_machines_the_speedups_are_compared(sets: dict[str, Path]) -> None:
+    done = invoke(sets["before"], sets["elsewhere"])
+    (answer,) = re.findall(r": (\w+), of (\d+) speedups (.+)\.$", done.stdout, re.MULTILINE)
+    assert answer[0] in [*ClaimResult] and int(answer[1]) == sum(map(int, re.findall(r"\d+", answer[2]))) > 0
+    assert done.returncode == (5 if answer[0] in ("shifted", "contradicted") else 0)
+    assert "absolute times" not in done.stdout and "not run" not in done.stdout
 
 
 @pytest.mark.parametrize(

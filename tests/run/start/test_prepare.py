@@ -22,7 +22,7 @@ from suite.sets.result_set import ResultSet, write_json
 from suite.stacks import catalog
 from tests.scenes import FAKE, FAKE_ADAPTER, SCENARIOS
 
-SELECTION = Selection(workloads=("gemm",), stacks=("numpy", "jax_jit"), passes=("forward",), threads=1)
+SELECTION = Selection(workloads=("gemm",), stacks=("numpy", "jax_jit"), passes=("forward",), threads=(1,))
 TINY = preset.load("tiny")
 
 
@@ -47,7 +47,7 @@ def test_the_plan_and_what_it_takes_to_run_it_again_are_kept(tmp_path: Path) -> 
 
 
 def test_workloads_and_stacks_from_outside_are_kept_whole(tmp_path: Path) -> None:
-    asked = Selection(workloads=("story",), stacks=("fake",), sizes=("calm",), threads=1)
+    asked = Selection(workloads=("story",), stacks=("fake",), sizes=("calm",), threads=(1,))
     catalog.add([FAKE])
     run = prepare(TINY, asked, engine=engines.LOCAL, workload_paths=[SCENARIOS])
     store = create(run, TINY.path, ["run"], tmp_path)
@@ -62,7 +62,7 @@ def test_workloads_and_stacks_from_outside_are_kept_whole(tmp_path: Path) -> Non
 
 
 def test_a_set_s_own_stack_is_never_run_from_it(tmp_path: Path) -> None:
-    asked = Selection(workloads=("story",), stacks=("fake",), sizes=("calm",), threads=1)
+    asked = Selection(workloads=("story",), stacks=("fake",), sizes=("calm",), threads=(1,))
     catalog.add([FAKE])
     run = prepare(TINY, asked, engine=engines.LOCAL, workload_paths=[SCENARIOS])
     store = create(run, TINY.path, ["run"], tmp_path)
@@ -93,7 +93,7 @@ def test_what_can_t_be_paired_is_not_completed(tmp_path: Path, changes: dict[str
 def test_nothing_selected_is_a_mistake() -> None:
     nothing = dataclasses.replace(TINY, questions=())
     with pytest.raises(UserError, match="Nothing is selected"):
-        prepare(nothing, Selection(threads=1), engine=engines.LOCAL)
+        prepare(nothing, Selection(threads=(1,)), engine=engines.LOCAL)
 
 
 def test_another_processor_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

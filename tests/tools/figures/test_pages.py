@@ -19,6 +19,7 @@ KNOWN = load()
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in KNOWN.pages}
 STANDING = {name: table for text in TEXTS.values() for name, table in published_tables(text).items()}
 BYTES_MAX = 8_000_000  # of sets/: everybody clones it
+KEPT_SINCE = "2026-11-28"  # most sets of earlier days lay on machines that are gone
 
 
 def kept(table: PublishedTable) -> list[Path]:
@@ -31,9 +32,10 @@ KEPT = [name for name in MEASURED if len(kept(STANDING[name])) == len(STANDING[n
 
 
 def test_every_table_has_its_sets_in_this_repository_or_says_that_it_has_not() -> None:
-    lost = [name for name in MEASURED if name not in KEPT]
-    assert sorted(lost) == sorted(KNOWN.not_kept), "`python -m tools.figures --write` keeps a table's sets"
-    assert all("`, not kept" in STANDING[name].text for name in lost)
+    lost = {name: STANDING[name] for name in MEASURED if name not in KEPT}
+    late = [name for name, table in lost.items() if max(table.origin.sets) >= KEPT_SINCE]
+    assert late == [], "`python -m tools.figures --write` keeps a table's sets"
+    assert all("`, not kept" in table.text for table in lost.values())
 
 
 @pytest.mark.parametrize("name", KEPT)
@@ -49,12 +51,13 @@ def test_the_sets_of_this_repository_are_whole_small_and_used() -> None:
     assert {folder.name: ResultSet.open(folder).problems() for folder in folders} == {f.name: [] for f in folders}
     assert [folder.name for folder in folders] == [manifest.read(folder).name for folder in folders]
     assert {folder for name in KEPT for folder in kept(STANDING[name])} == {*folders}
+    assert "readme" in KEPT
     assert sum(path.stat().st_size for path in OWN.rglob("*") if path.is_file()) <= BYTES_MAX
 
 
 def test_the_pages_with_figures_are_these() -> None:
     names = ("figures", "gallery", "memory", "prediction", "programs", "versions")
-    assert KNOWN.pages == [f"docs/findings/{name}.md" for name in names]
+    assert KNOWN.pages == ["README.md", *(f"docs/findings/{name}.md" for name in names)]
 
 
 def test_every_table_stands_between_markers_or_is_listed_with_a_reason() -> None:
