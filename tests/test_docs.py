@@ -59,6 +59,7 @@ PAGES = sorted(
 )
 PICTURE = "docs/report-dark.png"
 UNPLANNED = ("--resume", "mine.toml", "NAME", "@nightly", "argsort.py")  # what a reader replaces by something of theirs
+ON_THE_WEB = ("../../actions/", "../../deployments/")  # of the repository's pages
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -133,7 +134,7 @@ def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\((?!https://)([^)\s]+)\)", page.read_text(encoding="utf-8")):
         path, _, anchor = link.partition("#")
         target = (page.parent / path).resolve() if path else page
-        if path != PICTURE and not path.startswith("../../actions/"):  # of the repository's pages on the web
+        if path != PICTURE and not path.startswith(ON_THE_WEB):
             assert target.exists(), link
         if anchor:
             headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)

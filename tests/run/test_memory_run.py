@@ -49,7 +49,7 @@ def plan_of(
         protocol=protocol,
         purpose=Purpose.MEMORY,
     )
-    selection = Selection(threads=1, limits=limits, vary=vary, exhaustive=exhaustive)
+    selection = Selection(threads=(1,), limits=limits, vary=vary, exhaustive=exhaustive)
     return make("set", preset, selection, find([SCENARIOS]), None, lambda *_: None)
 
 

@@ -78,6 +78,8 @@ def reproduce(
             return INTERRUPTED
     reproduced = reproduction(load(there), load(here))
     print_claims(reproduced, there, here, json)
+    if not json and ResultSet.open(there).plan_file.machine_id == ResultSet.open(here).plan_file.machine_id:
+        print(f"`{COMMAND} compare {there} {here}` compares absolute times.")
     return DIFFERS if reproduced.result in (ClaimResult.SHIFTED, ClaimResult.CONTRADICTED) else 0
 
 
@@ -157,8 +159,6 @@ def print_claims(reproduced: Reproduction, there: Path, here: Path, as_json: boo
     counts = {result: sum(claim.result == result for claim in reproduced.claims) for result in ClaimResult}
     told = ", ".join(f"{count} {result}" for result, count in counts.items() if count)
     print(f"{there.name}: {reproduced.result}, of {len(reproduced.claims)} speedups {told or 'none'}.")
-    if ResultSet.open(there).plan_file.machine_id == ResultSet.open(here).plan_file.machine_id:
-        print(f"`{COMMAND} compare {there} {here}` compares absolute times.")
 
 
 def interval(speedup: Speedup | None) -> str:

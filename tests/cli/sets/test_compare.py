@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
 
+from suite.results.reproduction import ClaimResult
 from tests.results.rows import attempt_of, make_set, record, row_of
 from tests.typed import answered
 

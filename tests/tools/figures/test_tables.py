@@ -124,7 +124,7 @@ def with_faults(folder: Path, times: dict[str, list[float]], **columns: Any) -> 
 def test_both_allocators_are_shown_where_page_faults_cost(template: str, tmp_path: Path) -> None:
     kept = with_faults(tmp_path / "kept.parquet", {"numpy": [0.004] * 3, "jax_jit": [0.002] * 3}, flags=["page_faults"])
     other = with_faults(tmp_path / "system.parquet", {"numpy": [0.016] * 3, "jax_jit": [0.012] * 3})
-    one, system = (Source("2026-11-24.cpu.0", loaded, loaded.analysis("numpy")) for loaded in (kept, other))
+    one, system = (Source("2026-11-24.cpu.0", "", loaded, loaded.analysis("numpy")) for loaded in (kept, other))
     shown = text(defined(template, system="two"), [one], system, Origin())
     assert "page faults may have cost a stack more than 5 % of a step on gemm forward, where `system` is" in shown
     if template == "comparisons":
@@ -202,7 +202,7 @@ def test_a_set_that_is_not_whole_or_of_another_processor_is_refused(tmp_path: Pa
     unfinished = shutil.copytree(THREE_QUESTIONS, tmp_path / "set")
     (unfinished / "manifest.json").unlink()
     with pytest.raises(UserError, match="isn't a whole result set"):
-        Source.of(dataclasses.replace(loaded["one"], path=unfinished))
+        Source.of(dataclasses.replace(loaded["one"], path=unfinished), "README.md")
 
 
 def test_a_set_of_unlocked_versions_or_of_wide_noise_floors_is_refused() -> None:
