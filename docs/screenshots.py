@@ -54,7 +54,7 @@ def pages_of(result_set: Path, folder: Path) -> Iterator[Picture]:
     made = report(results.load(result_set))
     page = folder / "report.html"
     page.write_text(page_of(made), encoding="utf-8")
-    address, panel = page.as_uri(), [panel.id for panel in made.panels(made.overview) if panel.runs][2]
+    address, panel = page.as_uri(), [panel.id for panel in made.panels if panel.runs][2]
     yield "report-light.png", address, "", {"viewport": WIDE}
     yield "report-dark.png", address, "", {"viewport": WIDE, "color_scheme": "dark"}
     yield "report-map.png", address, MAP, {"viewport": WIDE}
