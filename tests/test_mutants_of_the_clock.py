@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -87,7 +88,7 @@ CHEATS = {
     def step(self, state, batch):
         return self.keep((id(state), id(batch)), state, batch)
 """,
-        KEPT,
+        f"{KEPT}|relative error",  # an identity may be used again: then the gate finds an old result
     ),
     "keeps results by the inputs' values": (
         """
@@ -201,4 +202,4 @@ def test_what_is_forged_is_caught(cheat: str, tmp_path: Path, monkeypatch: pytes
     if expected is None:
         assert (row["outcome"], said) == ("ok", None), row["stderr_tail"]
     else:
-        assert expected in str(said), row
+        assert re.search(expected, str(said)), row

@@ -56,7 +56,8 @@ class FieldComparison:
     def over(self, base: str) -> list[Speedup]:
         """Returns the speedup of every other value over `base` on every question, judged together as one family."""
         shown = [speedup for speedup in self.pairing.over(base) if speedup.comparison_id in self.stacks]
-        return sorted(shown, key=lambda speedup: (speedup.name, speedup.stack, self.stacks[speedup.comparison_id]))
+        order = self.values
+        return sorted(shown, key=lambda it: (it.name, order.index(it.stack), self.stacks[it.comparison_id]))
 
 
 def compare_field(rows: Iterable[Row], field: str, protocol: Protocol) -> FieldComparison | None:

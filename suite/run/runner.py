@@ -193,7 +193,8 @@ class Runner:
             with self.lock:
                 return self.row(process, ended)
         finally:
-            self.clear(process)
+            with self.lock:  # of two processes at once
+                self.clear(process)
 
     def prepare(self, attempt: Attempt, limits: ProcessLimits | None = None, company: int = 1) -> PreparedProcess:
         """Returns a process that can be started: its environment was imported once, its folders are empty."""

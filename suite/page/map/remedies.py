@@ -129,7 +129,7 @@ def about(case: Case, comparison: Comparison, file: PlanFile, blocks: int) -> It
         yield f"In the set, {len(comparison.cells)} stacks took turns on this question; here fewer do."
     if case.cache == "warm":
         yield "The case with cold caches runs, too, since it fills the caches of this one."
-    cores = file.cores[: case.threads] or range(case.threads)
+    cores = file.cores[: case.threads] if len(file.cores) >= case.threads else range(case.threads)
     yield (
         f"Each process here had {counted(case.threads, 'core')}: on a machine with more, put "
         f"taskset -c {','.join(map(str, cores))} before the command."
