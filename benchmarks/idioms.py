@@ -155,7 +155,7 @@ def cases(idiom: Idiom, workload: str, size: str, stack: str) -> list[tuple[Case
             sizes=(size,),
             passes=idiom.passes,
             tracks=(track,),
-            threads=len(facts.usable_cores()),
+            threads=(len(facts.usable_cores()),),
         )
         plan = planning.make("benchmark", preset.load("ops"), selection, find(), None, lambda *_: None)
         if refused := [planned.unsupported for planned in plan.cases if planned.unsupported]:

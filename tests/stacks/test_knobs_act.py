@@ -102,7 +102,7 @@ def planned(stack: str, track: str) -> dict[Question, Planned]:
             sizes=(size,),
             tracks=(track,),
             passes=("forward", "train"),
-            threads=len(os.sched_getaffinity(0)),
+            threads=(len(os.sched_getaffinity(0)),),
         )
         made = planning.make("set", preset.load("tiny"), asked, WORKLOADS, None, lambda *_: None)
         found |= {(workload, each.case.pass_): each for each in made.cases}
