@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
 import sys
 from pathlib import Path
 
@@ -33,7 +32,7 @@ def hurried(clock, factor=10):
     return lambda: start + (clock() - start) // factor
 
 class Adapter(numpy_adapter.Adapter):
-    kept = {}
+    kept, held = {}, []
     calls = 0
 
     def work(self, state, batch):
@@ -46,6 +45,7 @@ class Adapter(numpy_adapter.Adapter):
         return self.work(state, batch)
 
     def keep(self, key, state, batch):
+        self.held.append((state, batch))  # else an identity would be used again
         if key not in self.kept:
             self.kept[key] = self.work(state, batch)[1]
         return state, self.kept[key]
@@ -88,7 +88,7 @@ CHEATS = {
     def step(self, state, batch):
         return self.keep((id(state), id(batch)), state, batch)
 """,
-        f"{KEPT}|relative error",  # an identity may be used again: then the gate finds an old result
+        KEPT,
     ),
     "keeps results by the inputs' values": (
         """
@@ -202,4 +202,4 @@ def test_what_is_forged_is_caught(cheat: str, tmp_path: Path, monkeypatch: pytes
     if expected is None:
         assert (row["outcome"], said) == ("ok", None), row["stderr_tail"]
     else:
-        assert re.search(expected, str(said)), row
+        assert expected in str(said), row

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
+
+
+def places_of(checkout: Path, results: Path) -> dict[Path, str]:
+    """Returns the folders of this machine that a set's texts may name, with a word for each."""
+    home = Path(os.environ.get("HOME", "/"))
+    return {home: "~", checkout: "CHECKOUT", results.absolute(): "RESULTS", results.resolve(): "RESULTS"}
 
 
 def placeless(text: str, places: Mapping[Path, str]) -> str:

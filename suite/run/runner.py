@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from suite.case import OUT_OF_MEMORY, Attempt, Case, Flag, Outcome, Purpose, canonical_json
-from suite.guard.places import placeless
+from suite.guard.places import placeless, places_of
 from suite.ir import files
 from suite.ir.summary import Program
 from suite.launch.attempt import columns, prepare
@@ -282,12 +281,7 @@ class Runner:
     def save(self, attempt: Attempt, row: Row) -> None:
         """Writes a row, without the places of this machine. A value that the schema can't hold makes it a row with the
         outcome `error`."""
-        results = self.store.folder.parent
-        places = {
-            Path(os.environ.get("HOME", "/")): "~",
-            ROOT: "CHECKOUT",
-            **dict.fromkeys((results.absolute(), results.resolve()), "RESULTS"),
-        }
+        places = places_of(ROOT, self.store.folder.parent)
         row.update({name: placeless(value, places) for name, value in row.items() if isinstance(value, str)})
         try:
             self.store.write_attempt(attempt_name(attempt), row)

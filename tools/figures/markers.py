@@ -34,7 +34,7 @@ class Origin(msgspec.Struct, frozen=True, omit_defaults=True):
             for package, version in versions.items():
                 if not re.fullmatch(r"[\w.+!]+", version):
                     raise UserError(f"{package} of {environment} has an invalid version: {version[:60]!r}.")
-        text = msgspec.json.format(msgspec.json.encode(self), indent=0).decode()
+        text = msgspec.json.encode(self).decode()
         return text if self != Origin(target=self.target) else ""
 
     @classmethod

@@ -19,7 +19,7 @@ def test_a_table_is_read_as_it_was_written() -> None:
     page = replaced(PAGE, table)
     assert published_tables(page) == {"one": table, "two": PublishedTable("two", Origin(), TABLE)}
     assert replaced(page, PublishedTable("one", Origin(), "")) == PAGE, "nothing else has changed"
-    assert table.written().splitlines()[0].startswith('<!-- figures: one {"sets": ["2026-11-24.cpu.0123456789ab"], ')
+    assert table.written().splitlines()[0].startswith('<!-- figures: one {"sets":["2026-11-24.cpu.0123456789ab"],')
 
 
 def test_only_tables_between_no_markers_are_outside() -> None:
