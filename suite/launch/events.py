@@ -8,12 +8,12 @@ everything before that line is kept.
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
+import numpy as np
 from msgspec import Meta, Struct
 
 from suite.case import EVENTS_BYTES_MAX, EVENTS_VERSION, PHASES, ROUNDS_MAX, Flag
@@ -68,7 +68,7 @@ class _Facts(_Event):
     columns: dict[str, Any]
 
 
-Seconds = list[Annotated[float, Meta(ge=0, le=sys.float_info.max)]]
+Seconds = list[Annotated[float, Meta(ge=0, le=float(np.finfo(np.float32).max))]]
 
 
 class _Samples(_Event):
@@ -165,6 +165,13 @@ def decoded(line: bytes, number: int, ended: bool) -> Any:
     return event
 
 
+def in_single(seconds: list[float]) -> list[float]:
+    """Returns samples as float32 has them: finer than the clock's nanoseconds up to 17 ms, then 6e-8 of the sample. A
+    published set takes half the space."""
+    rounded: list[float] = np.asarray(seconds, np.float32).tolist()
+    return rounded
+
+
 def add(account: Account, event: Any) -> None:
     match event:
         case _Phase():
@@ -172,7 +179,7 @@ def add(account: Account, event: Any) -> None:
         case _Facts():
             account.columns |= event.columns
         case _Samples():
-            columns = {column: getattr(event, column) for column in CLOCKS[event.clock]}
+            columns = {column: in_single(getattr(event, column)) for column in CLOCKS[event.clock]}
             count = len(next(iter(columns.values())))
             columns[OTHERS[event.clock]] = [event.others] * count
             if event.clock == "synced":

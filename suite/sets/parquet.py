@@ -45,7 +45,7 @@ ENVIRONMENT = {
 def write_parquet(path: Path, rows: list[Row]) -> None:
     """Writes rows, as a whole file or not at all."""
     draft = path.with_suffix(".draft")
-    pq.write_table(to_table(rows), draft)
+    pq.write_table(to_table(rows), draft, compression="zstd", compression_level=9)
     commit(draft, path)
 
 
