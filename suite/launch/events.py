@@ -179,7 +179,9 @@ def add(account: Account, event: Any) -> None:
         case _Facts():
             account.columns |= event.columns
         case _Samples():
-            columns = {column: in_single(getattr(event, column)) for column in CLOCKS[event.clock]}
+            columns: dict[str, list[Any]] = {
+                column: in_single(getattr(event, column)) for column in CLOCKS[event.clock]
+            }
             count = len(next(iter(columns.values())))
             columns[OTHERS[event.clock]] = [event.others] * count
             if event.clock == "synced":

@@ -6,13 +6,17 @@ import os
 import platform
 import shutil
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from pathlib import Path
 
 from docker.errors import DockerException
 
+from suite.answers.device_checks import Check
 from suite.case import TARGETS
+from suite.cli.project.device import check_device
+from suite.cli.project.pack import pack as write_pack
 from suite.cli.terminal.output import print_json, print_table
-from suite.cli.values import Json
+from suite.cli.values import Json, ResultsFolder
 from suite.environments import ROOT, images, pythons, uv, venv
 from suite.environments.locks import ORCHESTRATOR, Locks, all_locks, names, newest, variants
 from suite.errors import COMMAND, UNPACKED, UserError, check_known
@@ -27,17 +31,6 @@ DISK_BYTES = 12 * GIB  # all environments of one target; PyTorch 2.9 brings its 
 RESULTS_BYTES = GIB // 4  # the files of a run; all that is needed once the environments are made
 MEMORY_BYTES = 4 * GIB
 TRIAL_BYTES = 64 * 2**20
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One check of this machine: what was `found`, whether that is `ok` (None: it is neither good nor bad), and the
-    remedy if it isn't."""
-
-    name: str
-    ok: bool | None
-    found: str
-    remedy: str = ""
 
 
 def checks(target: str = "cpu") -> list[Check]:
@@ -166,12 +159,31 @@ def memory_limits() -> str:
     return f"enforced by the kernel (cgroup version {group.version})"
 
 
-def doctor(*, target: str = "cpu", json: Json = False) -> int:
-    """Prints what this machine has and lacks for a target. Returns the exit code: 3 if something needed is missing.
+def doctor(
+    *,
+    target: str = "cpu",
+    device: str | None = None,
+    python: str | None = None,
+    pack: str | None = None,
+    results: ResultsFolder = "results",
+    json: Json = False,
+) -> int:
+    """Prints what this machine has and lacks for a target; or checks a device. Returns the exit code: 3 if something
+    needed is missing, or a check fails.
 
     :param target: hardware class: cpu, cuda or tpu
+    :param device: run small checks on this target: stacks, clock, precision, memory, noise; ten minutes at most
+    :param python: for --device, an interpreter of your own in place of the locked environments
+    :param pack: write an archive into this folder, with which a machine without a network runs --device; --python names
+        its version
     """
     check_known("target", target, TARGETS)
+    if pack is not None:
+        print(write_pack(Path(pack), python))
+        return 0
+    if device is not None:
+        check_known("target", device, TARGETS, of="--device")
+        return check_device(device, python, Path(results) / "device", as_json=json)
     findings = checks(target)
     described = describe(facts.machine() | {"gpus": devices.gpus()}, ceilings.reading(tuple(facts.usable_cores())))
     missing = [check.name for check in findings if check.ok is False]

@@ -1,0 +1,198 @@
+"""`./stackwars doctor --device=cuda`: can this device's figures be trusted? Small runs, each judged by
+suite/answers/device_checks.py; what was interrupted goes on when the command is called again."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from suite import results, units
+from suite.answers import device_checks
+from suite.answers.device_checks import Judge
+from suite.answers.sentences import counted
+from suite.cli.measure.run import measured
+from suite.cli.options import RunOptions, command
+from suite.cli.terminal.output import print_json, print_table
+from suite.environments import say
+from suite.launch.engine import ROOT
+from suite.machine import devices, facts, noise
+from suite.machine.description import named
+from suite.page.formats.render import filled, render, write
+from suite.results.outcomes import FAILED, INTERRUPTED, NOTHING_MEASURED
+from suite.run.start.prepare import prepare
+from suite.run.start.reopen import reopen
+from suite.run.start.run import create
+from suite.sets.files import sole
+from suite.sets.result_set import ResultSet
+from suite.stacks.catalog import STACKS
+from suite.stacks.catalog import add as add_stacks
+
+SECONDS_MAX = 600.0  # after which no further step begins
+FOUND = "check.json"  # written when every step is done
+PAGE = "index.html"
+UNWAITED = ROOT / "suite" / "stacks" / "unwaited"
+MIB = 2**20
+CPU_LIMIT = "3GiB"  # of a process that is to run out of memory on a CPU
+LIMIT_BYTES = 3 * 2**30
+PRODUCT = {"cpu": 2048}  # rows of a product that takes some 20 ms or more
+PRODUCT_OF_ACCELERATORS = 8192
+
+
+@dataclass(frozen=True)
+class Step:
+    """A part of the check: a run, and what judges its set."""
+
+    name: str
+    options: RunOptions
+    judges: tuple[Judge, ...]
+
+
+def steps(target: str, python: str | None) -> list[Step]:
+    """Returns the steps, those first that tell most."""
+    own = tuple(STACKS)
+    add_stacks([UNWAITED])
+    common = RunOptions(target=target, engine="local", python=python, pass_=("forward",), stack=own, force=True)
+    tiny = replace(common, preset="check", size=("tiny",), pass_=("train",))
+    product = f"n={PRODUCT.get(target, PRODUCT_OF_ACCELERATORS)}"
+    long = replace(common, preset="tiny", workload=("gemm",), dims=(product,))
+    low = ("bf16",) if target == "cpu" else ("tf32", "bf16")
+    side = math.isqrt(2 * device_bytes(target) // 4)
+    large = replace(common, preset="tiny", workload=("gemm",), dims=(f"n={side},m={side},k=8", "n=64"))
+    checks = device_checks
+    return [
+        Step("operations", replace(tiny, workload=("gemm", "ffn", "mha", "selu", "gpt2")), (checks.right, checks.held)),
+        Step(
+            "clock", replace(long, profile="on", stack=(), stack_path=(str(UNWAITED),)), (checks.clock, checks.planned)
+        ),
+        Step("low precision", replace(tiny, workload=("ffn", "gpt2"), precision=low), (checks.right, checks.precision)),
+        Step(
+            "ceilings",
+            replace(long, stack=("jax_jit", "torch_eager"), precision=("f32", *low)),
+            (checks.ceilings, checks.precision),
+        ),
+        Step("memory", replace(large, limit_memory=(CPU_LIMIT,) if target == "cpu" else ()), (checks.memory,)),
+        Step("noise", replace(common, preset="quick", workload=("ffn",), pass_=("train",), repeats=2), (checks.noise,)),
+    ]
+
+
+def device_bytes(target: str) -> int:
+    """Returns the memory that a step can't exceed: the first GPU's, or the limit that a CPU's processes get."""
+    sizes = [int(gpu["memory_mib"]) * MIB for gpu in devices.gpus() if gpu.get("memory_mib")]
+    return sizes[0] if target == "cuda" and sizes else LIMIT_BYTES if target == "cpu" else 200 * 2**30
+
+
+def check_device(target: str, python: str | None, folder: Path, *, as_json: bool) -> int:
+    """Checks a device, prints the findings and writes a page and JSON. Returns the exit code."""
+    lack = devices.missing()[target]
+    if lack:
+        say(f"Nothing was checked: {lack}.")
+        return NOTHING_MEASURED
+    home = unfinished(folder, target) or folder / f"{target}-{time.strftime('%Y%m%d-%H%M%S')}"
+    ends = time.monotonic() + SECONDS_MAX
+    findings: list[dict[str, Any]] = []
+    for step in steps(target, python):
+        place = home / step.name.replace(" ", "-")
+        store = next((ResultSet.open(path.parent) for path in place.glob("*/plan.json")), None)
+        if store is None or not store.is_whole:
+            if time.monotonic() > ends:
+                say(f"{units.duration(SECONDS_MAX)} are over: call it again, and it goes on with '{step.name}'.")
+                return INTERRUPTED
+            say(f"Step '{step.name}'")
+            store = carried_out(step.options, place, store)
+        if store is None:
+            say(f"What has ended is kept: call it again, and it goes on with '{step.name}'.")
+            return INTERRUPTED
+        loaded = results.load(store.folder)
+        findings += [
+            {"step": step.name, **asdict(check), "set": str(store.folder.relative_to(home))}
+            for judge in step.judges
+            for check in judge(loaded)
+        ]
+    return told(findings, unchecked(target), home, loaded.machine, as_json=as_json)
+
+
+def unfinished(folder: Path, target: str) -> Path | None:
+    """Returns the folder of the last check of this target, if that was interrupted."""
+    begun = sorted(path for path in folder.glob(f"{target}-*") if path.is_dir())
+    return begun[-1] if begun and not (begun[-1] / FOUND).exists() else None
+
+
+def carried_out(options: RunOptions, place: Path, begun: ResultSet | None) -> ResultSet | None:
+    """Measures a step's set, or the rest of it; None if Ctrl-C was pressed."""
+    with noise.alone(force=options.force) as disturbances:
+        if begun is None:
+            preset = options.chosen_preset()
+            planned = prepare(
+                preset,
+                options.selection(facts.usable_cores()),
+                engine=options.engine,
+                workload_paths=options.workload_paths,
+                **options.prepared,
+            )
+            store = create(planned, preset.path, options.given(), place)
+        else:
+            store, planned = reopen(begun.folder)
+        with sole(store.folder):
+            if measured(store, planned, frozenset(), disturbances) is None:
+                return None
+            render(store.folder)
+    return store
+
+
+def unchecked(target: str) -> list[str]:
+    """Returns what no step checks, each with the command that does."""
+    common = f"--target={target}" if target != "cpu" else "--limit-memory=6GiB"
+    return [
+        f"the largest batch that fits: {command(['frontier', 'gpt2', common])}",
+        f"whether it is the predicted one: {command(['predict', 'gpt2', '--vary=batch'])}",
+        f"models at their published sizes: {command(['run', '--preset=full', f'--target={target}'])}",
+        f"the knobs of the tuned track: {command(['run', f'--target={target}', '--track=default,tuned'])}",
+    ]
+
+
+def told(
+    findings: list[dict[str, Any]], rest: Iterable[str], home: Path, machine: dict[str, Any], *, as_json: bool
+) -> int:
+    """Writes page and JSON, and prints the findings. Returns the exit code."""
+    failed = [found for found in findings if found["ok"] is False]
+    facts_ = [found for found in findings if found["ok"] is None]
+    good = len(findings) - len(failed) - len(facts_)
+    sentence = (
+        f"{good} of {counted(len(findings), 'check')} hold"
+        + (f", {len(facts_)} couldn't be made" if facts_ else "")
+        + (f". Don't trust: {', '.join(found['name'] for found in failed)}." if failed else ".")
+    )
+    document: dict[str, Any] = {
+        "device": named(machine),
+        "sentence": sentence,
+        "checks": findings,
+        "not_checked": [*rest],
+    }
+    write(home / FOUND, json.dumps(document, indent=1) + "\n")
+    write(home / PAGE, filled("device.html.j2", **document))
+    if as_json:
+        print_json(document | {"page": str(home / PAGE)})
+    else:
+        word = {True: "ok", False: "FAILED", None: "not checked"}
+        lines = [
+            [
+                it["step"],
+                it["name"],
+                word[it["ok"]],
+                it["found"],
+                it["limit"],
+                it["remedy"] if it["ok"] is False else "",
+            ]
+            for it in findings
+        ]
+        print_table("Device check", ["step", "check", "verdict", "found", "limit", "remedy"], lines)
+        print(sentence)
+        for line in rest:
+            print(f"Not checked: {line}")
+        print(f"Page: {home / PAGE}\nJSON: {home / FOUND}")
+    return FAILED if failed else 0

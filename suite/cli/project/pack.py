@@ -1,0 +1,69 @@
+"""`./stackwars doctor --pack=FOLDER`: one archive with which a machine without a network checks its device.
+
+It has this program and its packages for one Python, but not NumPy and SciPy, which come with JAX: such a machine has an
+interpreter with the frameworks that are to be checked.
+"""
+
+from __future__ import annotations
+
+import re
+import tarfile
+import tempfile
+from pathlib import Path
+
+from suite.environments import ROOT, locks, say, uv
+from suite.errors import UserError
+
+PACKAGES = ("cyclopts", "docker", "jinja2", "msgspec", "polars", "pyarrow", "rich")  # what `suite.cli` imports
+THEIRS = ("numpy", "scipy", "pandas")  # the machine's own, or not needed there
+SOURCE = ("suite", "presets", "reports", "docker", "docs/published", "examples")
+# Parts of pyarrow that nothing here loads: a half of it.
+UNUSED = re.compile(r"pyarrow/(include|tests|.*(flight|substrait|_s3))|/__pycache__|\.pyc$")
+BYTES_MAX = 60 * 10**6
+NAME = "stackwars-device"
+SCRIPT = """#!/bin/sh
+# ./check.sh cuda   (or tpu, or cpu). PYTHON names another interpreter than python3.
+cd "$(dirname "$0")" || exit 1
+python=$(command -v "${PYTHON:-python3}") || { echo "There is no ${PYTHON:-python3}." >&2; exit 1; }
+PYTHONPATH=site:. exec "$python" -m suite.cli doctor --device="${1:-cuda}" --python="$python"
+"""
+
+
+def pack(folder: Path, python: str | None) -> Path:
+    """Writes the archive for a Python like 3.12, by default the one that runs here. Returns its path."""
+    version = python or locks.pythons_named(locks.newest(locks.ORCHESTRATOR, "cpu").text)[0]
+    if not re.fullmatch(r"3\.\d+", version):
+        raise UserError(f"--python={version}: with --pack it is the version of that machine's Python, like 3.12.")
+    folder.mkdir(parents=True, exist_ok=True)
+    archive = folder / f"{NAME}-py{version}.tar.xz"
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        site = Path(scratch) / "site"
+        install(site, version)
+        (script := Path(scratch) / "check.sh").write_text(SCRIPT, encoding="utf-8")
+        script.chmod(0o755)
+        say("Packing takes two minutes")
+        with tarfile.open(archive, "w:xz", preset=9) as packed:
+            packed.add(site, f"{NAME}/site", filter=used)
+            packed.add(script, f"{NAME}/check.sh")
+            for name in SOURCE:
+                packed.add(ROOT / name, f"{NAME}/{name}", filter=used)
+    size = archive.stat().st_size
+    say(f"{archive}: {size / 1e6:.1f} MB. There: tar xf {archive.name} && {NAME}/check.sh cuda")
+    if size > BYTES_MAX:
+        raise UserError(f"{archive} has over {BYTES_MAX / 1e6:.0f} MB.")
+    return archive
+
+
+def install(site: Path, version: str) -> None:
+    """Installs the orchestrator's packages, as locked, into a folder for another machine's Python."""
+    lock = locks.newest(locks.ORCHESTRATOR, "cpu").path
+    platform = ["--python-version", version, "--python-platform", f"x86_64-manylinux_{uv.GLIBC}", "--only-binary=:all:"]
+    left_out = site.with_name("theirs")
+    left_out.write_text("".join(f"{name} ; python_version < '3'\n" for name in THEIRS), encoding="utf-8")
+    where = ["--target", str(site), "--constraint", str(lock), "--override", str(left_out)]
+    command = [uv.find_uv(), "pip", "install", "--quiet", *platform, *where, *PACKAGES]
+    uv.run(command, f"The packages for Python {version} can't be had.")
+
+
+def used(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    return None if UNUSED.search(member.name) else member

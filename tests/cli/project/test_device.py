@@ -1,0 +1,115 @@
+"""A device check on the fake stack: what it writes, that it goes on where it was cut off, and that a failure is named.
+What each check finds is tested in tests/answers/test_device_checks.py."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suite.answers import device_checks
+from suite.case import TARGETS
+from suite.cli.options import RunOptions
+from suite.cli.project import device, pack
+from suite.environments import venv
+from suite.errors import UserError
+from suite.stacks import catalog
+from suite.workloads.catalog import load_module
+from tests.scenes import FAKE, SCENARIOS
+
+
+def step(name: str, scene: str) -> device.Step:
+    catalog.add([FAKE])
+    options = RunOptions(
+        preset=str(SCENARIOS / "story.toml"),
+        workload_path=(str(SCENARIOS),),
+        stack_path=(str(FAKE),),
+        engine="local",
+        size=(scene,),
+        repeats=1,
+        force=True,
+    )
+    return device.Step(name, options, (device_checks.right,))
+
+
+@pytest.fixture
+def two_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "steps", lambda *_: [step("well", "calm"), step("not well", "wrong")])
+
+
+def document(folder: Path) -> dict[str, Any]:
+    [file] = folder.glob(f"*/{device.FOUND}")
+    read: dict[str, Any] = json.loads(file.read_text())
+    return read
+
+
+@pytest.mark.usefixtures("two_steps")
+def test_a_failed_check_is_named_on_page_and_console(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert device.check_device("cpu", None, tmp_path, as_json=False) == 3
+    checked = {check["step"]: check["ok"] for check in document(tmp_path)["checks"]}
+    assert checked == {"well": True, "not well": False}
+    page = next(tmp_path.glob(f"*/{device.PAGE}"))
+    for text in (page.read_text(), capsys.readouterr().out):
+        assert "Don't trust: fake computes right" in text.replace("&#39;", "'")
+    for check in document(tmp_path)["checks"]:
+        assert (page.parent / check["set"] / "report.html").is_file()
+
+
+@pytest.mark.usefixtures("two_steps")
+def test_a_check_that_was_cut_off_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "SECONDS_MAX", 0.0)
+    assert device.check_device("cpu", None, tmp_path, as_json=True) == 130
+    assert not list(tmp_path.glob("*/well/*/manifest.json"))
+    monkeypatch.setattr(device, "SECONDS_MAX", 600.0)
+    assert device.check_device("cpu", None, tmp_path, as_json=True) == 3
+    assert len(list(tmp_path.iterdir())) == 1
+    assert device.check_device("cpu", None, tmp_path, as_json=True) == 3
+    assert len(list(tmp_path.glob(f"*/{device.FOUND}"))) == 2  # whole: the next call begins anew
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_step_can_be_planned(target: str) -> None:
+    for each in device.steps(target, None):
+        assert each.options.chosen_preset().questions or each.options.workload
+        assert each.judges
+
+
+def test_the_stacks_that_forget_to_wait_are_their_stacks_otherwise() -> None:
+    for file in device.UNWAITED.glob("*_adapter.py"):
+        module = load_module(file)
+        assert module.STACK.name == file.stem.removesuffix(catalog.SUFFIX)
+        assert "wait" in vars(module.Adapter)
+        assert module.STACK.environment == catalog.STACKS[module.STACK.name.removesuffix("_unwaited")].environment
+
+
+def test_a_pack_is_for_a_version() -> None:
+    with pytest.raises(UserError, match=r"like 3\.12"):
+        pack.pack(Path("unused"), "python3")
+
+
+@pytest.mark.release
+@pytest.mark.stacks
+def test_the_pack_runs_on_another_machines_python(tmp_path: Path) -> None:
+    """An environment with JAX, and so with NumPy and SciPy, stands for that machine. No command may reach an index."""
+    lock = venv.fit("jax", "cpu")
+    archive = pack.pack(tmp_path, lock.python)
+    assert archive.stat().st_size <= pack.BYTES_MAX
+    with tarfile.open(archive) as packed:
+        packed.extractall(tmp_path, filter="data")
+    python = str(venv.ensure("jax").python)
+    words = ["run", "--preset=tiny", "--workload=gemm", "--stack=jax_jit", "--engine=local", "--force", "--repeats=1"]
+    nowhere = {"UV_OFFLINE": "1", "PIP_NO_INDEX": "1", "PYTHONPATH": "site:.", "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [python, "-m", "suite.cli", *words, f"--python={python}"],
+        cwd=tmp_path / pack.NAME,
+        env={"PATH": "/usr/bin:/bin", **nowhere},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / pack.NAME).glob("results/*/report.html"))) >= 1
