@@ -1,6 +1,7 @@
-"""Checks the latest run of .ci/run: every process ended `ok`, with the JAX of the expected lock.
+"""Checks the latest run of .ci/run: every process ended `ok`, with the versions of the expected locks.
 
-`all_ok.py newest|py3.11` names that lock of the environment `jax`. With `py3.11` every stack must have run.
+`all_ok.py newest|py3.11` names the lock of each environment: its newest, or that of a Python. With `py3.11` every stack
+must have run.
 """
 
 import json
@@ -12,16 +13,24 @@ from suite.stacks.catalog import STACKS
 
 (wanted,) = sys.argv[1:]
 frame = suite.results.load("results/latest").frame
-lock = next(lock for lock in locks.all_locks("jax", "cpu") if wanted in ("newest", lock.path.stem.removeprefix("jax-")))
-jax = {
-    json.loads(row["versions"])["jax"]
+
+
+def pinned(environment: str) -> dict[str, str]:
+    every = locks.all_locks(environment, "cpu")
+    return next(lock.pins for lock in every if wanted in ("newest", f"py{lock.python}"))
+
+
+seen = {
+    (row["environment"], package.replace("_", "-"), version)
     for row in frame.iter_rows(named=True)
-    if row["environment"] in ("jax", "torchax")
+    for package, version in json.loads(row["versions"] or "{}").items()
+    if package != "python"
 }
+others = {each for each in seen if pinned(each[0])[each[1]] != each[2]}
 stacks = set(frame["stack"])
 print(
     f"{(frame['outcome'] == 'ok').sum()} of {len(frame)} processes ok, {len(stacks)} stacks, "
-    f"JAX {', '.join(sorted(jax))}"
+    f"{len(seen)} versions, not of their lock: {sorted(others) or 'none'}"
 )
 everything = wanted == "newest" or stacks == set(STACKS)
-sys.exit(not (everything and (frame["outcome"] == "ok").all() and jax == {lock.pins["jax"]}))
+sys.exit(not (everything and (frame["outcome"] == "ok").all() and seen and not others))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from suite.case import TARGETS
 from suite.cli.app import run_tool
 from suite.cli.terminal.output import print_table
 from suite.cli.values import Names
-from suite.environments import locks, uv, variants
+from suite.environments import locks, releases, uv, variants
 from suite.errors import UserError
+from suite.stacks.catalog import STACKS, adapter_class
 
 
 def lock(
@@ -34,6 +36,7 @@ def lock(
             raise UserError("--with, --env and --python are for a variant: name it, like --variant=0.11.")
         for name in environment or [*locks.names(target), *locks.variants(target), locks.ORCHESTRATOR]:
             lock_again(name, target, upgrade=upgrade)
+        add_days()
         return
     if upgrade:
         raise UserError(
@@ -44,6 +47,24 @@ def lock(
         raise UserError("A variant belongs to one environment: name it, like --environment=jax.")
     for file in variants.create(environment[0], variant, target, with_, env, python):
         print(file)
+    add_days()
+
+
+def add_days() -> None:
+    """Keeps the days on which releases came out that a lock is the first to pin, and prints them."""
+    for line in releases.add_days(stack_locks(), recorded()):
+        print(line)
+
+
+def stack_locks() -> list[locks.Lock]:
+    """Returns every lock of a stack."""
+    every = [(name, target) for target in TARGETS for name in (*locks.names(target), *locks.variants(target))]
+    return [lock for name, target in every for lock in locks.all_locks(name, target)]
+
+
+def recorded() -> set[str]:
+    """Returns the packages whose versions the rows of some stack have."""
+    return {package for stack in STACKS for package in adapter_class(stack).packages}
 
 
 def lock_again(name: str, target: str, *, upgrade: bool) -> None:

@@ -9,6 +9,7 @@ import polars as pl
 from suite.answers.answer import Answer, answer
 from suite.answers.facts import as_text, facts_of, merged
 from suite.answers.sentences import counted
+from suite.environments import releases
 from suite.machine.description import reached
 from suite.results import Results
 from suite.results.frame import Frame
@@ -28,13 +29,13 @@ BUILDS = {
 
 @answer("Environment", parts="of", grows=False, in_markdown=False, on_console=False)
 def environment(frame: Frame) -> Answer:
-    """What the machine and each environment reported: the versions of packages, then threads, knobs and settings. A
-    fact that differs between processes has all its values."""
+    """What the machine and each environment reported: the versions of packages, each with the day of its release, then
+    threads, knobs and settings. A fact that differs between processes has all its values."""
     file = frame.results.plan_file
     of = grouped(frame.analysis.rows, lambda row: row.text("environment"))
     names = sorted({*(file.locks if file else ()), *of} - {""})
     older = file.fallbacks if file else {}
-    versions = {name: merged(row.mapping("versions") for row in of.get(name, ())) for name in names}
+    versions = {name: dated(of.get(name, ())) for name in names}
     facts = {
         "Machine": machine(frame.results),
         **{name: software(of.get(name, []), versions[name], older.get(name, "")) for name in names},
@@ -45,6 +46,12 @@ def environment(frame: Frame) -> Answer:
         f"{counted(len(names), 'environment')}{own and f' ({own})'}.",
         pl.DataFrame(lines, schema=dict.fromkeys(("of", "fact", "value"), pl.String), orient="row"),
     )
+
+
+def dated(rows: Iterable[Row]) -> dict[str, str]:
+    """Returns the versions of packages that rows have, each with the day of its release where that is known."""
+    reported = merged(row.mapping("versions") for row in rows)
+    return {package: releases.dated(package, version) for package, version in reported.items()}
 
 
 def machine(results: Results) -> dict[str, str]:
@@ -69,9 +76,10 @@ def software(rows: Sequence[Row], versions: Mapping[str, str], older_lock: str) 
 
 def own_versions(environment: str, versions: Mapping[str, str]) -> list[tuple[str, str]]:
     """Returns the version of an environment's own framework, the package that the environment is named after. A package
-    may have an underscore in its name or `-cpu` after it."""
+    may have an underscore in its name, or `-cpu` or `-tpu` after it."""
     own = environment.partition("@")[0].replace("_", "-")
-    return [each for each in versions.items() if each[0].replace("_", "-").removesuffix("-cpu") == own]
+    builds = (own, f"{own}-cpu", f"{own}-tpu")
+    return [each for each in versions.items() if each[0].replace("_", "-") in builds]
 
 
 def differences(rows: Iterable[Row]) -> tuple[str, ...]:

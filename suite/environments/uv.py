@@ -24,7 +24,7 @@ GLIBC, GLIBC_OF_TPU = "2_28", "2_31"
 # What to do about an installer's failure: the remedy of the first entry whose words are in the message.
 REMEDIES = (
     ("hash mismatch", "A file differs from the locked one and was refused. Restore the lock if it was edited."),
-    ("no space left", "The disk is full: a target's environments take about 10 GB, and uv's cache as much again."),
+    ("no space left", "The disk is full: a target's environments take up to 17 GB, and uv's cache as much again."),
     ("unknownissuer", "A proxy signs for the index: UV_SYSTEM_CERTS=true lets uv trust what this machine trusts."),
     ("download.pytorch.org", "UV_FIND_LINKS=DIR (or PIP_FIND_LINKS=DIR) takes PyTorch's CPU wheel from a folder."),
     ("no solution found", "No releases fit together: change the list of requirements, or its Python."),

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from suite import environments
 from suite.environments import pythons, say, uv
-from suite.environments.locks import ORCHESTRATOR, Lock, Locks, all_locks, names, newest, owner, variants
+from suite.environments.locks import ORCHESTRATOR, Lock, Locks, all_locks, names, newest, owner, variants, version_key
 from suite.errors import UserError, unknown
 
 MARKER = ".lock-sha256"  # this file is written last: an environment without it, or with another text in it, isn't whole
@@ -149,6 +149,24 @@ def fallbacks(wanted: Iterable[str], locks: Locks) -> list[str]:
     return [f"{', '.join(names)}: {words}" for words, names in by_words.items()]
 
 
+def smaller(lock: Lock) -> str | None:
+    """Returns what to do about CUDA's libraries that a lock brings to a CPU: the newest variant without them. None if
+    there is no such variant, or the lock brings none."""
+    others = (newest(name, lock.target) for name in variants(lock.target) if name.startswith(f"{lock.name}@"))
+    without = [other.name.partition("@")[2] for other in others if other.exists and not brings_cuda(other)]
+    if lock.target != "cpu" or not brings_cuda(lock) or not without:
+        return None
+    variant = max(without, key=version_key)
+    return (
+        f"{lock.name} brings CUDA's libraries, some GB; `--stack=STACK@{variant}` runs a stack in the smaller "
+        f"{lock.name}@{variant}"
+    )
+
+
+def brings_cuda(lock: Lock) -> bool:
+    return any(package.startswith("nvidia-") for package in lock.pins)
+
+
 def ensure(name: str, target: str = "cpu") -> Environment:
     """Returns the environment of the newest lock of this checkout from which this machine can make it, as `made`."""
     return made(newest(name, target) if name == ORCHESTRATOR else fit(name, target))
@@ -187,6 +205,8 @@ def make(lock: Lock, folder: Path) -> None:
         say(f"{folder} is half-made, or was made for another lock or checkout: it is removed and made again")
     program, python, inside = uv.find_uv(folder), pythons.get(version), str(folder / "bin" / "python")
     started = time.monotonic()
+    if advice := smaller(lock):
+        say(advice)
     # The first half of the line is printed now, for a person who waits for a slow network.
     say(f"Making environment {lock.name} from {os.path.relpath(lock.path, environments.ROOT)} ... ", end="")
     failure = f"{lock.path} could not be installed; nothing was kept."

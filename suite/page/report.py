@@ -143,7 +143,7 @@ class Report:
 
     @property
     def versions(self) -> str:
-        """The frameworks' versions: `jax 0.12.0.1, torch 2.13.0 and 2.9.0`."""
+        """The frameworks' versions: `jax 0.12.0.1, torch 2.15.0 and 2.9.0`."""
         seen: dict[str, set[str]] = {}
         for row in self.analysis.counted:
             for package, version in row.mapping("versions").items():

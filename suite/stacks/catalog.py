@@ -42,7 +42,7 @@ class Stack:
     compile_cache: bool = False  # keeps compiled code on disk for the next process
     needs: tuple[str, ...] = ()  # programs that must be on the machine
     estimate_seconds: float = 6.0  # start-up and compile of one small case on 2 cores, for --dry-run
-    base_bytes: int = 0  # about what it takes on a CPU before anything is placed: anonymous memory, as limits count it
+    base_bytes: int = 0  # of its smallest build on a CPU, before anything is placed: anonymous memory, as limits count
     exclusions: tuple[Exclusion, ...] = field(default=())
     file: Path | None = None  # the adapter's file, for a stack from outside the repository
 

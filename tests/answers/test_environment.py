@@ -10,6 +10,7 @@ import pytest
 from suite import results
 from suite.answers.environment import differences
 from suite.case import Attempt, Purpose
+from suite.environments import releases
 from suite.page.formats.render import render
 from suite.page.report import Report, report
 from suite.sets.result_set import ResultSet
@@ -108,3 +109,12 @@ def test_every_environment_has_the_version_of_its_own_framework() -> None:
     ]
     sentence = answered("environment", rows).sentence
     assert sentence == "3 environments (numpy 2.4, tensorflow-cpu 2.21, torch_xla 2.9)."
+
+
+def test_a_release_has_its_day_and_an_unknown_one_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(releases, "days", lambda _: {"torch": {"2.15.0": "2026-10-28"}})
+    versions = {"torch": "2.15.0+cu132", "numpy": "2.4"}
+    answer = answered("environment", [row_of(attempt_of(), environment="torch", versions=json.dumps(versions))])
+    assert answer.sentence == "1 environment (torch 2.15.0+cu132 of 2026-10-28)."
+    facts = {fact: value for of, fact, value in answer.table.iter_rows() if of == "torch"}
+    assert (facts["torch"], facts["numpy"]) == ("2.15.0+cu132 of 2026-10-28", "2.4")

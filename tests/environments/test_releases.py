@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from suite.environments import releases, uv
+from suite.environments import locks, releases, uv
 from suite.errors import UserError
 
 UNREACHABLE = "error: Request failed after 3 retries\n  cause: Failed to fetch: https://packages.example/jax/"
@@ -67,6 +67,45 @@ def test_uv_that_finds_no_release_is_told_from_uv_that_fails(tmp_path: Path, mon
     monkeypatch.setattr(uv, "find_uv", lambda *_: program(tmp_path, NO_SUCH))
     with pytest.raises(uv.NoSolution, match=r"there is no version of jax==0\.9"):
         asked("jax==0.9", "3.13", "cpu")
+
+
+def test_the_index_says_once_when_a_release_came_out(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert releases.dated("six", "1.17.0") == "1.17.0"
+    lock = locks.newest("six", "cpu")
+    assert releases.add_days([lock], ["six"]) == ["six 1.17.0: 2024-12-04"]
+    assert releases.dated("six", "1.17.0") == "1.17.0 of 2024-12-04"
+    monkeypatch.setattr(uv, "resolve", None)  # calling it would fail
+    assert releases.add_days([lock], ["six"]) == []
+
+
+def test_a_day_is_its_first_file_s_and_none_without_any(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wheels = "{ upload-time = 2026-10-29T01:00:00Z }, { upload-time = 2026-10-28T23:00:00Z }, {}"
+    monkeypatch.setattr(uv, "resolve", lambda *_: f"[[packages]]\nwheels = [{wheels}]")
+    assert releases.uploaded("torch", "2.15.0", "3.13", "cpu") == "2026-10-28"
+    monkeypatch.setattr(uv, "resolve", lambda *_: "[[packages]]\nwheels = [{}]")
+    assert releases.uploaded("torch", "2.15.0", "3.13", "cpu") is None
+    assert releases.add_days([locks.newest("six", "cpu")], ["six"]) == []
+
+
+def test_a_build_has_its_release_s_day_however_the_package_is_spelled(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = locks.newest("six", "cpu")
+    lock.path.write_text("# Python 3.11\ntorch-xla==2.9.0+cpu \\\ntorch-xla2==1.0 \\\n")
+    assert [*releases.undated([lock], ["torch_xla"])] == [("torch-xla", "2.9.0")]
+    monkeypatch.setattr(releases, "uploaded", lambda package, version, *_: {"2.9.0": "2025-11-17"}[version])
+    releases.add_days([lock], ["torch_xla"])
+    assert releases.dated("torch_xla", "2.9.0+cpu") == "2.9.0+cpu of 2025-11-17"
+    assert releases.dated("torch_xla", "2.9.1") == "2.9.1"
+
+
+def test_what_the_table_had_stays_newest_first(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(releases, "uploaded", lambda *_: "2026-01-01")
+    lock = locks.newest("six", "cpu")
+    for version in ("1.9", "1.17.0", "1.10"):
+        lock.path.write_text(f"six=={version} \\\n")
+        releases.add_days([lock], ["six"])
+    assert [*releases.days(releases.table())["six"]] == ["1.17.0", "1.10", "1.9"]
 
 
 def program(folder: Path, message: str) -> str:

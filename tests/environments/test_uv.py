@@ -89,13 +89,13 @@ def test_a_list_of_overrides_is_given_to_the_resolver(commands: list[list[str]])
 def test_the_torch_wheels_come_from_where_the_user_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_FIND_LINKS", "/p")
     monkeypatch.delenv("UV_FIND_LINKS", raising=False)
-    assert uv.wheel_source(locks.beside("torch", "cpu", "in")) == ["--find-links", "/p"]
+    assert uv.wheel_source(locks.beside("torch@2.13", "cpu", "in")) == ["--find-links", "/p"]
     monkeypatch.setenv("UV_FIND_LINKS", "/u")
-    assert uv.wheel_source(locks.beside("torch", "cpu", "in")) == ["--find-links", "/u"]
+    assert uv.wheel_source(locks.beside("torch@2.13", "cpu", "in")) == ["--find-links", "/u"]
     monkeypatch.delenv("UV_FIND_LINKS")
     monkeypatch.delenv("PIP_FIND_LINKS")
-    assert uv.TORCH_CPU_INDEX in uv.wheel_source(locks.beside("torch", "cpu", "in"))
-    plain = [("torch_xla", "cpu"), ("torch", "cuda"), ("torchax", "cuda"), ("torch_xla", "tpu")]
+    assert uv.TORCH_CPU_INDEX in uv.wheel_source(locks.beside("torch@2.13", "cpu", "in"))
+    plain = [("torch", "cpu"), ("torch_xla", "cpu"), ("torch", "cuda"), ("torchax", "cuda"), ("torch_xla", "tpu")]
     assert all(uv.wheel_source(locks.beside(name, target, "in")) == [] for name, target in plain)
 
 

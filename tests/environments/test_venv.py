@@ -38,6 +38,25 @@ def test_a_half_made_environment_is_made_again(root: Path, capsys: pytest.Captur
     assert venv.status(locks.newest("six", "cpu")) == "ready"
 
 
+def test_a_large_lock_names_the_newest_variant_that_is_smaller(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = root / "docker" / "locks" / "cpu"
+    nvidia = "nvidia-cublas==13.4.1.3 \\\n"
+    assert venv.smaller(locks.newest("six", "cpu")) is None
+    (folder / "six.txt").write_text(HERE + nvidia)
+    assert venv.smaller(locks.newest("six", "cpu")) is None
+    for variant, text in {"1.9": HERE, "1.10": HERE, "1.11": HERE + nvidia}.items():
+        (folder / f"six@{variant}.txt").write_text(text)
+    assert "six@1.10" in str(venv.smaller(locks.newest("six", "cpu")))
+    assert venv.smaller(locks.newest("six@1.11", "cpu")) is None, "it was asked for"
+    (folder.parent / "cuda").mkdir()
+    (folder.parent / "cuda" / "six.txt").write_text(HERE + nvidia)
+    (folder.parent / "cuda" / "six@1.10.txt").write_text(HERE)
+    assert venv.smaller(locks.newest("six", "cuda")) is None, "there they are used"
+    with pytest.raises(UserError, match="nothing was kept"):
+        venv.ensure("six")  # the line above has no hash
+    assert "`--stack=STACK@1.10`" in capsys.readouterr().err
+
+
 def test_a_wrong_hash_is_refused_and_nothing_stays(root: Path) -> None:
     lock = locks.newest("six", "cpu").path
     lock.write_text(HERE.replace("4721f391", "00000000"))

@@ -12,12 +12,13 @@ from pathlib import Path
 from docker.errors import DockerException
 
 from suite.answers.device_checks import Check
+from suite.answers.environment import own_versions
 from suite.case import TARGETS
 from suite.cli.project.device import check_device
 from suite.cli.project.pack import pack as write_pack
 from suite.cli.terminal.output import print_json, print_table
 from suite.cli.values import Json, ResultsFolder
-from suite.environments import ROOT, images, pythons, uv, venv
+from suite.environments import ROOT, images, pythons, releases, uv, venv
 from suite.environments.locks import ORCHESTRATOR, Locks, all_locks, names, newest, variants
 from suite.errors import COMMAND, UNPACKED, UserError, check_known
 from suite.launch.supervisor import cgroup
@@ -27,7 +28,7 @@ from suite.results.outcomes import FAILED
 from suite.run import ceilings
 
 GIB = 2**30
-DISK_BYTES = 12 * GIB  # all environments of one target; PyTorch 2.9 brings its CUDA libraries
+DISK_BYTES = 18 * GIB  # all environments of one target; PyTorch 2.15 and 2.9 each bring their CUDA libraries
 RESULTS_BYTES = GIB // 4  # the files of a run; all that is needed once the environments are made
 MEMORY_BYTES = 4 * GIB
 TRIAL_BYTES = 64 * 2**20
@@ -45,12 +46,14 @@ def checks(target: str = "cpu") -> list[Check]:
     ]
     locks = venv.fitting(names(target), Locks(target))
     for name in (ORCHESTRATOR, *names(target)):
-        fallback, status = venv.fallback(name, locks), venv.status(locks.of(name))
+        lock = locks.of(name)
+        fallback, status, smaller = venv.fallback(name, locks), venv.status(lock), venv.smaller(lock)
         remedy = f".venv/bin/python -m tools.lock --environment={name}" if status == "no lock" else f"{COMMAND} setup"
         remedy += "" if target == "cpu" or name == ORCHESTRATOR else f" --target={target}"
-        listed.append(
-            Check(f"environment {name}", status == "ready", f"{status}, {fallback}" if fallback else status, remedy)
-        )
+        remedy += f"; {smaller}" if smaller else ""
+        own = (f"{package} {releases.dated(package, version)}" for package, version in own_versions(name, lock.pins))
+        found = ", ".join(filter(None, [status, *own, fallback]))
+        listed.append(Check(f"environment {name}", status == "ready", found, remedy))
     listed += [*resources(target), container_engine()]
     return [*listed, *(device(name, lack, wanted=name == target) for name, lack in devices.missing().items())]
 

@@ -42,7 +42,7 @@ def test_every_lack_has_a_remedy(root: Path, monkeypatch: pytest.MonkeyPatch) ->
     lacks = {check.name: check for check in doctor.checks() if check.ok is False}
     assert {"uv", "make", "C++ compiler (torch_inductor)", "environment six", "environment orchestrator"} <= set(lacks)
     assert all(check.remedy for check in lacks.values())
-    assert lacks["environment six"].found == "missing"
+    assert lacks["environment six"].found == "missing, six 1.17.0"
     assert lacks["environment orchestrator"].found == "no lock"
 
 
@@ -50,7 +50,17 @@ def test_every_lack_has_a_remedy(root: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_half_made_environment_is_no_environment() -> None:
     venv.place(locks.newest("six", "cpu")).mkdir(parents=True)
     check = found("environment six")
-    assert (check.ok, check.found, check.remedy) == (False, "half-made", "./stackwars setup")
+    assert (check.ok, check.found, check.remedy) == (False, "half-made, six 1.17.0", "./stackwars setup")
+
+
+def test_a_lock_has_its_framework_s_version_and_day_and_a_way_to_a_smaller_one(root: Path) -> None:
+    folder = root / "docker" / "locks"
+    (folder / "cpu" / "torch.txt").write_text("# Python 3.13\ntorch==2.15.0 \\\nnvidia-cublas==13.4 \\\n")
+    (folder / "cpu" / "torch@2.13.txt").write_text("# Python 3.11\ntorch==2.13.0+cpu \\\n")
+    (folder / "released.toml").write_text('[torch]\n"2.15.0" = "2026-10-28"\n')
+    check = found("environment torch")
+    assert check.found == "missing, torch 2.15.0 of 2026-10-28"
+    assert "`--stack=STACK@2.13`" in check.remedy
 
 
 @pytest.mark.usefixtures("root")
