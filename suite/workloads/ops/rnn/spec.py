@@ -79,32 +79,33 @@ def sigmoid(x: Array) -> Array:
 def reference(dims: Dims, parameters: Mapping[str, Array], x: Array, target: Array | None = None) -> dict[str, Array]:
     """float64 `output` and, with a target, `loss` and the gradient of each parameter by name."""
     w, u, bias = (parameters[f"lstm.{name}_l0"] for name in ("weight_ih", "weight_hh", "bias_ih"))
-    h = c = np.zeros((x.shape[0], dims["hidden"]))
-    steps = []
-    for row in np.swapaxes(x, 0, 1):
-        i, f, g, o = np.split(row @ w + bias + h @ u, 4, axis=1)
+    rows = x @ w + bias
+    h = c = start = np.zeros((x.shape[0], dims["hidden"]))
+    steps, hidden = [], []
+    for t in range(x.shape[1]):
+        i, f, g, o = np.split(rows[:, t] + h @ u, 4, axis=1)
         i, f, g, o = sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)
-        before, c = (h, c), f * c + i * g
+        before, c = c, f * c + i * g
         h = o * np.tanh(c)
-        steps.append((row, *before, i, f, g, o, c, h))
-    y = np.stack([step[-1] for step in steps], axis=1)
+        steps.append((i, f, g, o, before, np.tanh(c)))
+        hidden.append(h)
+    y = np.stack(hidden, axis=1)
     if target is None:
         return {"output": y}
     dy = 2.0 * (y - target) / y.size
-    dw, du, db = np.zeros_like(w), np.zeros_like(u), np.zeros_like(bias)
-    dh = dc = np.zeros_like(h)
-    for t, (row, h_before, c_before, i, f, g, o, c, _) in reversed(list(enumerate(steps))):
+    drows = np.empty_like(rows)
+    dh = dc = np.zeros_like(start)
+    for t, (i, f, g, o, before, tanh) in reversed(list(enumerate(steps))):
         dh = dh + dy[:, t]
-        dc = dc + dh * o * (1.0 - np.tanh(c) ** 2)
-        di, df, dg = dc * g * i * (1.0 - i), dc * c_before * f * (1.0 - f), dc * i * (1.0 - g**2)
-        do = dh * np.tanh(c) * o * (1.0 - o)
-        dgates = np.concatenate([di, df, dg, do], axis=1)
-        dw, du, db = dw + row.T @ dgates, du + h_before.T @ dgates, db + dgates.sum(axis=0)
-        dh, dc = dgates @ u.T, dc * f
+        dc = dc + dh * o * (1.0 - tanh**2)
+        slopes = dc * g * i * (1.0 - i), dc * before * f * (1.0 - f), dc * i * (1.0 - g**2), dh * tanh * o * (1.0 - o)
+        drows[:, t] = np.concatenate(slopes, axis=1)
+        dh, dc = drows[:, t] @ u.T, dc * f
+    h_before = np.stack([start, *hidden[:-1]], axis=1)
     return {
         "output": y,
         "loss": np.asarray(np.mean((y - target) ** 2)),
-        "lstm.weight_ih_l0": dw,
-        "lstm.weight_hh_l0": du,
-        "lstm.bias_ih_l0": db,
+        "lstm.weight_ih_l0": np.tensordot(x, drows, axes=((0, 1), (0, 1))),
+        "lstm.weight_hh_l0": np.tensordot(h_before, drows, axes=((0, 1), (0, 1))),
+        "lstm.bias_ih_l0": drows.sum(axis=(0, 1)),
     }
