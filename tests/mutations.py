@@ -37,6 +37,33 @@ def tf32(x):
 
 """
 
+# nn.LSTM step by step, so that a step can be wrong.
+STEPS = """
+
+def steps(lstm, x):
+    h = c = x.new_zeros(len(x), lstm.hidden_size)
+    found = []
+    for x_t in x.unbind(1):
+        gates = F.linear(x_t, lstm.weight_ih_l0, lstm.bias_ih_l0) + F.linear(h, lstm.weight_hh_l0)
+        i, f, g, o = gates.chunk(4, -1)
+        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        h = torch.sigmoid(o) * torch.tanh(c)
+        found.append(h)
+    return torch.stack(found, 1)
+
+"""
+
+
+def lstm_steps(*changes: Replacement) -> tuple[Replacement, ...]:
+    """The changes that put `STEPS`, themselves changed, in place of nn.LSTM."""
+    steps = STEPS
+    for old, new in changes:
+        assert old in steps, old
+        steps = steps.replace(old, new)
+    return ("\n\nclass Model", f"{steps}\nclass Model"), ("self.lstm(x)[0]", "steps(self.lstm, x)")
+
+
+GATES = ("i_BH, f_BH, g_BH, o_BH = ", "f_BH, i_BH, g_BH, o_BH = ")
 MUTANTS: dict[str, Mutant] = {
     "erf_gelu": Mutant("ffn", "erf instead of the tanh form of GELU", {
         "numpy": (("np.tanh(t_NF, out=t_NF)",
@@ -99,6 +126,38 @@ MUTANTS: dict[str, Mutant] = {
     "exact_constants": Mutant("selu", "SELU's own alpha instead of the rounded one that is asked for", dict.fromkeys(
         ("numpy", "jax", "torch", "tf"), (("ALPHA = 1.67\n", "ALPHA = 1.6732632423543772\n"),)
     )),
+    "swapped_gates": Mutant("rnn", "the forget gate comes before the input gate", {
+        "numpy": (GATES, ("di_BH, df_BH, dg_BH, do_BH = ", "df_BH, di_BH, dg_BH, do_BH = ")),
+        "jax": (GATES,),
+        "torch": lstm_steps(("i, f, g, o = ", "f, i, g, o = ")),
+        "tf": (GATES,),
+    }),
+    "stale_state": Mutant("rnn", "each step begins with the first step's state", {
+        "numpy": (("(h_SBH[s] @", "(h_SBH[0] @"), ("(f_BH, c_SBH[s], out", "(f_BH, c_SBH[0], out")),
+        "jax": (("return (h_BH, c_BH), h_BH", "return state, h_BH"),),
+        "torch": lstm_steps(("found.append(h)", "found.append(h)\n        h = c = torch.zeros_like(h)")),
+        "tf": (("return s + 1, h_BH, c_BH,", "return s + 1, zeros_BH, zeros_BH,"),),
+    }),
+    "forget_bias": Mutant("rnn", "one is added to the forget gate", {
+        "numpy": (("    gates_SB4H = gates_PG", "    gates_PG[:, H : 2 * H] += 1.0\n    gates_SB4H = gates_PG"),),
+        "jax": (("sigmoid(f_BH)", "sigmoid(f_BH + 1.0)"),),
+        "torch": lstm_steps(("sigmoid(f)", "sigmoid(f + 1.0)")),
+        "tf": (("sigmoid(f_BH)", "sigmoid(f_BH + 1.0)"),),
+    }),
+    "tanh_gate": Mutant("rnn", "the output gate is a tanh", {
+        "numpy": (("[0.5, 0.5, 1.0, 0.5]", "[0.5, 0.5, 1.0, 1.0]"),),
+        "jax": (("jax.nn.sigmoid(o_BH)", "jnp.tanh(o_BH)"),),
+        "torch": lstm_steps(("torch.sigmoid(o)", "torch.tanh(o)")),
+        "tf": (("tf.sigmoid(o_BH)", "tf.tanh(o_BH)"),),
+    }),
+    "cut_gradient": Mutant("rnn", "no gradient flows from a step to the one before: the forward pass is right", {
+        "numpy": (("dh_BH = dgates_SB4H[s].reshape(B, 4 * H) @ u_GH", "dh_BH[:] = 0.0"),
+                  ("dc_BH *= f_BH", "dc_BH *= 0.0")),
+        "jax": (("h_BH, c_BH = state", "h_BH, c_BH = jax.lax.stop_gradient(state)"),),
+        "torch": lstm_steps(("F.linear(h, ", "F.linear(h.detach(), "), ("(f) * c", "(f) * c.detach()")),
+        "tf": (("tf.matmul(h_BH, u_HG)", "tf.matmul(tf.stop_gradient(h_BH), u_HG)"),
+               ("(f_BH) * c_BH", "(f_BH) * tf.stop_gradient(c_BH)")),
+    }, ("train",)),
 }  # fmt: skip
 
 

@@ -38,6 +38,8 @@ RUNS = EVERY_OPERATION | {
     # On all cores: every stack is seen with as many threads as it may have.
     "mixed": Asked(1, (*MIXED, *of(FEW)), all_cores=True, module=UNWARMED),
     "mixed of the rest": Asked(2, (*MIXED, *of(REST)), all_cores=True, module=UNWARMED, release=True),
+    "loops": Asked(1, ("--workload=rnn", *of(FEW)), module=TOGETHER),
+    "loops of the rest": Asked(3, ("--workload=rnn", *of(REST)), module=TOGETHER, release=True),
     "rounds": Asked(
         1,
         (
@@ -106,6 +108,20 @@ def test_bf16_and_the_tuned_track(runs: Lanes, run: str, stacks: Sequence[str]) 
             assert bool(tuned) == (row["track"] == "tuned"), case
             assert ("tuned" in row["case_name"]) == (row["track"] == "tuned")
             assert row["threads"] == len(os.sched_getaffinity(0))
+
+
+@pytest.mark.parametrize(("run", "stacks"), [("loops", FEW), ("loops of the rest", REST)])
+def test_a_loop_over_steps_is_right_and_says_what_compiles_again_or_not_at_all(
+    runs: Lanes, run: str, stacks: Sequence[str]
+) -> None:
+    assert runs[run].code == 0, runs[run].log
+    rows = results.load(runs[run].folder).rows
+    assert sorted(map(question_of, rows)) == sorted(itertools.product(("rnn",), ("forward", "train"), stacks))
+    for row in rows:
+        assert row["outcome"] == "ok" and row["relative_error"] < 5e-6, (row["case_name"], row["reason"])
+        # Dynamo breaks at nn.LSTM. Outside a jit, a scan over a new closure is compiled in each call.
+        assert ("graph_breaks" in row["flags"]) == (row["stack"] == "torch_inductor"), row["case_name"]
+        assert ("recompiled" in row["flags"]) == (row["stack"] == "jax_eager"), row["case_name"]
 
 
 @every_operation

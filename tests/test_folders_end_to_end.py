@@ -252,9 +252,8 @@ RUNS = {
         3, ("--stack=torch_inductor", "--stack=torch_xla", "--stack=torchax_jit"), workloads=written, release=True
     ),
 }
-# What a compiler can't trace whole, and what torchax hasn't got.
+# What a compiler can't trace whole.
 UNTRACED = {("forces", stack) for stack in ("torch_inductor", "torchax_jit", "torch_xla")}
-UNTRACED |= {("lstm", "torchax_jit"), ("lstm", "torch_inductor")}
 pytestmark = pytest.mark.stacks
 
 
@@ -270,6 +269,13 @@ def test_a_folder_runs_as_its_author_meant_it_or_says_what_to_change(runs, run: 
     in_torch = 8 + 3  # eight folders have a file for PyTorch, three of them two passes
     for stack in {row["stack"] for row in rows}:
         assert len([each for each in passes if each[1] == stack]) == (3 if stack == "numpy" else in_torch), stack
+
+
+@pytest.mark.runs("folders elsewhere")
+def test_only_a_recurrent_layer_may_break_a_graph_and_its_row_says_so(runs) -> None:  # type: ignore[no-untyped-def]
+    rows = [row for row in load(runs["folders elsewhere"].folder).analysis().counted if row["outcome"] == "ok"]
+    assert {(row["workload"], row["stack"]) for row in rows if row["graph_breaks"]} == {("lstm", "torch_inductor")}
+    assert {row["workload"] for row in rows if "graph_breaks" in row["flags"]} == {"lstm"}
 
 
 @pytest.mark.runs("folders")

@@ -15,6 +15,8 @@ from suite.stacks.torch import torch_eager_adapter as torch_eager
 class Adapter(torch_eager.Adapter):
     """The loss is inside the compiled region and AOTAutograd compiles its backward pass with it."""
 
+    model = None  # until it is built
+
     @classmethod
     def environ(cls, case, cache_directory):
         # Always set: Inductor's default folder is shared by all processes of a user.
@@ -35,8 +37,14 @@ class Adapter(torch_eager.Adapter):
         return super().device()
 
     def compile(self, function):
-        # A graph break is an error, not a slow row; of a question it is counted, since its users would compile so.
-        return self.torch.compile(function, fullgraph=not self.case.implementation)
+        # A graph break is an error, not a slow row. It is counted where users would compile so: of a question, and of a
+        # model with nn.LSTM or its kin, before which Dynamo breaks, so that the layer runs as in eager mode. Dynamo's
+        # experimental `allow_rnn` traces it, but its training step fails in PyTorch 2.15 (mkldnn_rnn_layer).
+        return self.torch.compile(function, fullgraph=not (self.case.implementation or self.is_recurrent()))
+
+    def is_recurrent(self):
+        """Whether the model is built and has a recurrent layer of PyTorch's."""
+        return self.model is not None and any(isinstance(m, self.torch.nn.RNNBase) for m in self.model.modules())
 
     def compile_on_shapes(self, parameters, batch):
         return base.Adapter.compile_on_shapes(self, parameters, batch)  # eager's count isn't what its kernels hold

@@ -29,7 +29,7 @@ from tests.adapter_mutations import NUMPY_OPTIMIZERS
 from tests.mutations import MUTANTS, make_mutant
 from tests.worker.processes import case_of
 
-OPS = ("gemm", "ffn", "mha", "selu")
+OPS = ("gemm", "ffn", "mha", "selu", "rnn")
 
 
 def op(name: str) -> Workload:
