@@ -3,6 +3,8 @@ it. JAX itself compiles some of its functions whole: `var`, for example, is one 
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from suite.stacks import base
@@ -37,11 +39,15 @@ class Adapter(JaxAdapter):
         algorithms) wouldn't do: on a CPU it changes nothing."""
         if self.case.precision != "bf16":
             return function
-        return lambda *arguments, **named: self.cast(function(*self.low(arguments), **self.low(named)), "float32")
+        return lambda *arguments, **named: self.high(function(*self.low(arguments), **self.low(named)))
 
     def low(self, tree):
         """Returns a tree cast to the type that the step computes in."""
         return self.cast(tree, "bfloat16") if self.case.precision == "bf16" else tree
+
+    def high(self, tree):
+        """Returns a tree cast back to the type of the state."""
+        return self.cast(tree, "float32") if self.case.precision == "bf16" else tree
 
     def cast(self, tree, dtype):
         jnp = self.jax.numpy
@@ -51,6 +57,9 @@ class Adapter(JaxAdapter):
 
     def build(self, abstract=False):
         dialect, dims = self.code(), self.dims
+        if hasattr(dialect, "loop"):
+            self.forward, self.call = self.looped(dialect), self.forward_step
+            return
         in_precision = self.in_precision(dialect.forward)
 
         def forward(parameters, buffers, inputs):
@@ -65,11 +74,25 @@ class Adapter(JaxAdapter):
                 loss, buffers = dialect.loss(dims, parameters, buffers, **batch)
             else:
                 loss = dialect.loss(dims, parameters, **batch)
-            return loss.astype("float32") if self.case.precision == "bf16" else loss, buffers
+            return self.high(loss), buffers
 
         self.forward, self.loss = forward, loss
         self.loss_and_gradients = self.jax.value_and_grad(self.loss, has_aux=True)
         self.call = self.train_step if self.train else self.forward_step
+
+    def looped(self, dialect):
+        """Returns the forward pass of a dialect whose loop is Python: only the calls in it are compiled."""
+
+        def token(parameters, cache, *inputs):
+            return self.high(dialect.token(self.dims, self.low(parameters), cache, *inputs))
+
+        self.start = partial(dialect.start, self.dims)
+        self.token = self.compile(token, donate_argnums=(1,))
+
+        def forward(parameters, buffers, inputs):
+            return dialect.loop(partial(self.token, parameters), self.start(), **inputs)
+
+        return forward
 
     def forward_step(self, state, batch):
         parameters, buffers, _ = state
@@ -110,7 +133,8 @@ class Adapter(JaxAdapter):
             return self.host(self.moments(moments), "/")
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
-            return {"output": trees.mapped(self.fetch, self.compile(self.forward)(parameters, buffers, inputs))}
+            forward = self.forward if self.token else self.compile(self.forward)
+            return {"output": trees.mapped(self.fetch, forward(parameters, buffers, inputs))}
         (loss, _), gradients = self.compile(self.loss_and_gradients)(parameters, buffers, batch)
         return {"loss": base.plain(loss), **{name: conjugate(value) for name, value in self.host(gradients).items()}}
 

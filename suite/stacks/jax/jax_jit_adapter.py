@@ -14,7 +14,9 @@ class Adapter(OneProgram, jax_eager.Adapter):
 
     def build(self, abstract=False):
         super().build(abstract)
-        if self.train and self.optimizer:
+        if self.token:
+            self.program = self.token
+        elif self.train and self.optimizer:
             self.call = self.program = self.compile(self.train_step, donate_argnums=(0,))
         else:
             # Nothing is updated, so the program doesn't return the state: each call would copy it to the outputs.
@@ -36,6 +38,8 @@ class Adapter(OneProgram, jax_eager.Adapter):
     def arguments(self, state, batch):
         """Returns the program's arguments: the whole state only if the program updates it."""
         parameters, buffers, _ = state
+        if self.token:
+            return parameters, self.jax.eval_shape(self.start), *batch.values()
         return (state, batch) if self.call is self.program else (parameters, buffers, batch)
 
     def compile_on_shapes(self, parameters, batch):

@@ -60,6 +60,8 @@ def conjugate(gradient: Any) -> Any:
 class JaxAdapter(compiler.Dumping):
     """An adapter whose arrays are JAX's. Subclasses say how the dialect's code becomes a step."""
 
+    token: Any = None  # the compiled call, of which a step makes many, where the dialect has a loop
+
     # The bases of those that tracing raises: a branch, a shape by values.
     untraceable = ("JAXTypeError", "JAXIndexError")
 
@@ -113,7 +115,7 @@ class JaxAdapter(compiler.Dumping):
             self.require_tf32([int(number) for number in devices[0].compute_capability.split(".")])
         return devices
 
-    def compile(self, function: Any) -> Any:
+    def compile(self, function: Any, **options: Any) -> Any:
         return function
 
     def moments(self, state: Any) -> dict[str, Any]:
@@ -157,8 +159,8 @@ class JaxAdapter(compiler.Dumping):
 
 
 class OneProgram(JaxAdapter):
-    """An adapter whose step is one jitted function, `program`, of `arguments`. Their shapes are enough to compile it
-    again."""
+    """An adapter whose step is one jitted function, `program`, of `arguments`, or many calls of it. Their shapes are
+    enough to compile it again."""
 
     program: Any
 
@@ -174,6 +176,8 @@ class OneProgram(JaxAdapter):
         return {files.LOWERED: traced.lower().as_text(), files.JAXPR: str(traced.jaxpr)}
 
     def program_flops(self, state: Any, batch: Any) -> int | None:
+        if self.token:
+            return None  # the program is a part of the step
         cost = self.traced(state, batch).lower().compile().cost_analysis() or {}
         flops = cost.get("flops", -1.0)
         return int(flops) if flops >= 0 else None  # -1 where XLA can't tell
