@@ -1,5 +1,5 @@
-"""Hugging Face's GPT2LMHeadModel, which computes the golden files of `decode` (tools/oracle.py): whole sequences at once
-and without a cache. Its Conv1D keeps weights as (inputs, outputs), as we do."""
+"""Hugging Face's GPT2LMHeadModel, which computes the golden files of `decode` (tools/oracle.py): a whole sequence at
+once, without a cache. Its Conv1D keeps weights as (inputs, outputs), as we do."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ def build(dims: Mapping[str, int]) -> Any:
 
 def logits(model: Any, tokens: Any) -> Any:
     """Returns the largest logit of each position (B, S), and the logits of the last (B, V)."""
-    logits_BSV = model(input_ids=tokens).logits
-    return logits_BSV.amax(dim=-1), logits_BSV[:, -1]
+    every = model(input_ids=tokens).logits
+    return every.amax(dim=-1), every[:, -1]
