@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from suite.stacks import base
-from suite.stacks.jax.jax_runtime import JaxAdapter, conjugate
+from suite.stacks.jax.jax_runtime import JaxAdapter, Loop, conjugate
 from suite.workloads import trees
 
 
@@ -58,7 +58,8 @@ class Adapter(JaxAdapter):
     def build(self, abstract=False):
         dialect, dims = self.code(), self.dims
         if hasattr(dialect, "loop"):
-            self.forward, self.call = self.looped(dialect), self.forward_step
+            token = self.compile(partial(self.token, dialect.token), donate_argnums=(1,))
+            self.forward, self.call = Loop(self.jax, dialect, dims, token), self.forward_step
             return
         in_precision = self.in_precision(dialect.forward)
 
@@ -80,19 +81,9 @@ class Adapter(JaxAdapter):
         self.loss_and_gradients = self.jax.value_and_grad(self.loss, has_aux=True)
         self.call = self.train_step if self.train else self.forward_step
 
-    def looped(self, dialect):
-        """Returns the forward pass of a dialect whose loop is Python: only the calls in it are compiled."""
-
-        def token(parameters, cache, *inputs):
-            return self.high(dialect.token(self.dims, self.low(parameters), cache, *inputs))
-
-        self.start = partial(dialect.start, self.dims)
-        self.token = self.compile(token, donate_argnums=(1,))
-
-        def forward(parameters, buffers, inputs):
-            return dialect.loop(partial(self.token, parameters), self.start(), **inputs)
-
-        return forward
+    def token(self, function, parameters, cache, *inputs):
+        """Makes one call of a dialect's loop in the case's precision. The cache keeps its type."""
+        return self.high(function(self.dims, self.low(parameters), cache, *inputs))
 
     def forward_step(self, state, batch):
         parameters, buffers, _ = state
@@ -133,8 +124,7 @@ class Adapter(JaxAdapter):
             return self.host(self.moments(moments), "/")
         if what == "output":
             inputs = {name: value for name, value in batch.items() if name != "target"}
-            forward = self.forward if self.token else self.compile(self.forward)
-            return {"output": trees.mapped(self.fetch, forward(parameters, buffers, inputs))}
+            return {"output": trees.mapped(self.fetch, self.compile(self.forward)(parameters, buffers, inputs))}
         (loss, _), gradients = self.compile(self.loss_and_gradients)(parameters, buffers, batch)
         return {"loss": base.plain(loss), **{name: conjugate(value) for name, value in self.host(gradients).items()}}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suite.stacks.jax import jax_eager_adapter as jax_eager
-from suite.stacks.jax.jax_runtime import OneProgram
+from suite.stacks.jax.jax_runtime import Loop, OneProgram
 from suite.stacks.xla import compiler
 
 
@@ -14,9 +14,7 @@ class Adapter(OneProgram, jax_eager.Adapter):
 
     def build(self, abstract=False):
         super().build(abstract)
-        if self.token:
-            self.program = self.token
-        elif self.train and self.optimizer:
+        if self.train and self.optimizer:
             self.call = self.program = self.compile(self.train_step, donate_argnums=(0,))
         else:
             # Nothing is updated, so the program doesn't return the state: each call would copy it to the outputs.
@@ -38,8 +36,6 @@ class Adapter(OneProgram, jax_eager.Adapter):
     def arguments(self, state, batch):
         """Returns the program's arguments: the whole state only if the program updates it."""
         parameters, buffers, _ = state
-        if self.token:
-            return parameters, self.jax.eval_shape(self.start), *batch.values()
         return (state, batch) if self.call is self.program else (parameters, buffers, batch)
 
     def compile_on_shapes(self, parameters, batch):
@@ -54,4 +50,6 @@ class Adapter(OneProgram, jax_eager.Adapter):
         return self.jax.jit(function, static_argnums=static)
 
     def compile(self, function, **options):
+        if isinstance(function, Loop):
+            return function  # whose calls are compiled
         return self.jax.jit(function, compiler_options=compiler.compiler_options(self.tuned), **options)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +58,26 @@ def conjugate(gradient: Any) -> Any:
     return gradient.conj() if gradient.dtype.kind == "c" else gradient
 
 
+class Loop:
+    """The forward pass of a dialect whose loop is Python: of many calls of `token`, which is compiled. Like a compiled
+    function it can be traced: as one call."""
+
+    def __init__(self, jax: Any, dialect: Any, dims: Mapping[str, int], token: Any) -> None:
+        self.jax, self.loop, self.token = jax, dialect.loop, token
+        self.start = partial(dialect.start, dims)
+
+    def __call__(self, parameters: Any, buffers: Any, inputs: Mapping[str, Any]) -> Any:
+        return self.loop(partial(self.token, parameters), self.start(), **inputs)
+
+    def trace(self, parameters: Any, buffers: Any, inputs: Mapping[str, Any]) -> Any:
+        return self.token.trace(parameters, self.jax.eval_shape(self.start), *inputs.values())
+
+    def lower(self, *arguments: Any) -> Any:
+        return self.trace(*arguments).lower()
+
+
 class JaxAdapter(compiler.Dumping):
     """An adapter whose arrays are JAX's. Subclasses say how the dialect's code becomes a step."""
-
-    token: Any = None  # the compiled call, of which a step makes many, where the dialect has a loop
 
     # The bases of those that tracing raises: a branch, a shape by values.
     untraceable = ("JAXTypeError", "JAXIndexError")
@@ -176,8 +193,6 @@ class OneProgram(JaxAdapter):
         return {files.LOWERED: traced.lower().as_text(), files.JAXPR: str(traced.jaxpr)}
 
     def program_flops(self, state: Any, batch: Any) -> int | None:
-        if self.token:
-            return None  # the program is a part of the step
         cost = self.traced(state, batch).lower().compile().cost_analysis() or {}
         flops = cost.get("flops", -1.0)
         return int(flops) if flops >= 0 else None  # -1 where XLA can't tell

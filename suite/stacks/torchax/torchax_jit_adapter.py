@@ -19,6 +19,7 @@ HOME = "jax"  # torchax's name for the device
 class Adapter(OneProgram):
     """State: (weights, buffers, optimizer state), torch views of JAX arrays."""
 
+    token = None  # the compiled call, of which a step makes many, where the dialect has a loop
     knobs = compiler.KNOBS
     family = "torch"
     packages = ("torch", "torchax", "jax", "jaxlib", "libtpu", "optax", "numpy")
