@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from suite import protocol, results
+from suite.ir.findings import StackPrograms
 from suite.results.questions.programs import programs_of
 from tests.mutations import DECODE_MUTANTS, make_mutant
 from tests.runs import TOGETHER, UNWARMED, Asked, Lanes, of
@@ -75,3 +76,27 @@ def test_every_wrong_decoder_ends_as_wrong(runs: Lanes, run: str, names: list[st
     rows = results.load(runs[run].folder).rows
     assert len(rows) == len(names)
     assert [(row["case_name"], row["outcome"]) for row in rows if row["outcome"] != "wrong"] == []
+
+
+CACHE_BYTES = 4 * 2 * 2 * 2 * 2 * 13 * 16 + 4  # at tiny: layers, keys and values, batch, heads, rows; and the position
+
+
+@pytest.mark.runs("programs")
+def test_all_positions_are_one_program_that_writes_the_cache_in_place(runs: Lanes) -> None:
+    for row in results.load(runs["programs"].folder).rows:
+        programs = StackPrograms(row["stack"], programs_of(row))
+        assert [program.steps for program in programs.large] == [("first",)], (row["case_name"], row["reason"])
+        if row["stack"] != "torch_inductor":
+            assert programs.contents.aliased_bytes in (CACHE_BYTES, CACHE_BYTES + 4), row[
+                "case_name"
+            ]  # 64-bit position
+
+
+@pytest.mark.runs("shapes")
+def test_a_call_on_shapes_is_the_program_or_is_refused_with_the_reason(runs: Lanes) -> None:
+    rows = {row["stack"]: row for row in results.load(runs["shapes"].folder).rows}
+    assert rows["torch_xla"]["outcome"] == "unsupported" and "many calls" in rows["torch_xla"]["reason"]
+    weights = rows["jax_jit"]["floor_parameters_bytes"]
+    for stack in ABSTRACT[:-1]:
+        assert rows[stack]["outcome"] == "ok", rows[stack]["reason"]
+        assert weights < rows[stack]["program_argument_bytes"] < 1.3 * weights, stack

@@ -165,9 +165,9 @@ class Adapter(OneProgram):
     def arguments(self, state, batch):
         weights, buffers, moments = state
         if self.token:
-            inputs = self.interop.torch_view(batch)
-            cache = self.jax.eval_shape(lambda: self.interop.jax_view(self.model.start(**inputs)))
-            return *self.interop.jax_view((weights, buffers)), cache, *self.interop.jax_view(inputs).values()
+            start = self.interop.jax_view(lambda inputs: self.model.start(**inputs))
+            weights, buffers, batch = self.interop.jax_view((weights, buffers, batch))
+            return weights, buffers, self.jax.eval_shape(start, batch), *batch.values()
         last = (moments, batch) if self.train and self.optimizer else (batch,)
         return self.interop.jax_view((weights, buffers, *last))
 
