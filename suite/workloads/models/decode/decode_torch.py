@@ -28,6 +28,8 @@ class Attention(nn.Module):
         keys_BNSH, values_BNSH = cache
         keys_BNSH.index_copy_(2, position, k_BN1H.to(keys_BNSH.dtype))
         values_BNSH.index_copy_(2, position, v_BN1H.to(values_BNSH.dtype))
+        # Not every device's autocast casts the cache.
+        keys_BNSH, values_BNSH = keys_BNSH.to(q_BN1H.dtype), values_BNSH.to(q_BN1H.dtype)
         o_BN1H = F.scaled_dot_product_attention(q_BN1H, keys_BNSH, values_BNSH, attn_mask=seen_1S)
         return self.out(o_BN1H.reshape(B, D))
 
