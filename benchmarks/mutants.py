@@ -93,14 +93,14 @@ def check_of(reason: str) -> str:
 
 def source_trials() -> Iterator[Trial]:
     """Yields wrong operations and models, on one stack of each dialect."""
-    groups = ((mutations.MUTANTS, "op"), (mutations.MODEL_MUTANTS, "model"), (mutations.MORE_MODEL_MUTANTS, "model"))
-    for mutants, kind in groups:
+    models = (mutations.MODEL_MUTANTS, mutations.MORE_MODEL_MUTANTS, mutations.DECODE_MUTANTS)
+    for mutants, kind in ((mutations.MUTANTS, "op"), *((group, "model") for group in models)):
         for name, mutant in mutants.items():
             is_buffer = any(word in name for word in ("statistics", "variance", "means"))
             for dialect, changes in mutant.changes.items():
                 file = path_of(mutant, dialect)
-                # The pass train, since it also gates the forward output.
-                case = case_of(STACK_OF[dialect], mutant.origin, "train")
+                # The pass train, if there is one, since it also gates the forward output.
+                case = case_of(STACK_OF[dialect], mutant.origin, mutant.passes[-1])
                 label = f"{mutant.origin}: {name}"
                 yield Trial(label, "buffer" if is_buffer else kind, mutant.what, case, {file: changes})
 

@@ -300,6 +300,67 @@ MORE_MODEL_MUTANTS: dict[str, Mutant] = {
     }),
 }  # fmt: skip
 
+# Of a token at a time. `make_mutant` and benchmarks/mutants.py run them in the only pass that there is.
+DECODE_MUTANTS: dict[str, Mutant] = {
+    name: Mutant("decode", what, changes, ("forward",))
+    for name, what, changes in (
+        ("unwritten_keys", "the keys of a token never reach the cache", {
+            "jax": (('write(cache["keys"], position, k_BNH)', 'cache["keys"]'),),
+            "torch": (("        keys_BNSH.index_copy_(2, position, k_BN1H.to(keys_BNSH.dtype))\n", ""),),
+            "tf": (("        self.keys.scatter_nd_update(rows_BN3, k_BN1H[:, :, 0])\n", ""),),
+        }),
+        ("late_values", "a token attends before its value is in the cache", {
+            "jax": (("p_BNS, values_BNSH.astype", 'p_BNS, cache["values"].astype'),),
+            "torch": (("        values_BNSH.index_copy_(2, position, v_BN1H.to(values_BNSH.dtype))\n", ""),
+                      ("        return self.out(o_BN1H",
+                       ("        values_BNSH.index_copy_(2, position, v_BN1H.to(values_BNSH.dtype))\n"
+                       "        return self.out(o_BN1H"))),
+            "tf": (("        self.values.scatter_nd_update(rows_BN3, v_BN1H[:, :, 0])\n", ""),
+                   ("        return self.out(tf.reshape(o_BN1H",
+                    ("        self.values.scatter_nd_update(rows_BN3, v_BN1H[:, :, 0])\n"
+                    "        return self.out(tf.reshape(o_BN1H"))),
+        }),
+        ("overwritten_row", "all tokens are written to the first row", {
+            "jax": (("new_BNH.astype(cache_BNSH.dtype), position", "new_BNH.astype(cache_BNSH.dtype), 0 * position"),),
+            "torch": (("index_copy_(2, position", "index_copy_(2, 0 * position"),),
+            "tf": (("shape[:2], 1], position)", "shape[:2], 1], 0)"),),
+        }),
+        ("next_position", "each token has the embedding of the next position", {
+            "jax": (('["positions"]["weight"], position', '["positions"]["weight"], position + 1'),),
+            "torch": (("self.positions(position)", "self.positions(position + 1)"),),
+            "tf": (("tf.gather(self.positions, position)", "tf.gather(self.positions, position + 1)"),),
+        }),
+        ("next_token", "a token is the one after it, the last one the first", {
+            "jax": (("(tokens, position, axis=1", "(jnp.roll(tokens, -1, 1), position, axis=1"),),
+            "torch": (("tokens.index_select(1, position)", "tokens.roll(-1, 1).index_select(1, position)"),),
+            "tf": (("tf.gather(tokens, position", "tf.gather(tf.roll(tokens, -1, 1), position"),),
+        }),
+        ("no_mask", "a token attends to rows that are still empty", {
+            "jax": (("jnp.where(seen_S, logits_BNS, -jnp.inf)", "logits_BNS"),),
+            "torch": ((", attn_mask=seen_1S", ""),),
+            "tf": (("transpose_b=True) + hidden_S", "transpose_b=True)"),),
+        }),
+        ("wide_mask", "a token attends to one row too many, which is empty", {
+            "jax": (("<= position", "<= position + 1"),),
+            "torch": (("[None] <= position", "[None] <= position + 1"),),
+            "tf": (("<= position", "<= position + 1"),),
+        }),
+        ("larger_epsilon", "ten times the epsilon of every norm", dict.fromkeys(
+            ("jax", "torch", "tf"), (("EPSILON = 1e-5", "EPSILON = 1e-4"),)
+        )),
+        ("erf_gelu", "erf instead of the tanh form of GELU", {
+            "jax": (("approximate=True", "approximate=False"),),
+            "torch": (('approximate="tanh"', 'approximate="none"'),),
+            "tf": (("approximate=True", "approximate=False"),),
+        }),
+        ("second_largest", "the score is the second largest logit", {
+            "jax": (("jnp.max(logits_BV, axis=-1)", "jnp.sort(logits_BV, axis=-1)[:, -2]"),),
+            "torch": (("logits_BV.amax(dim=-1)", "logits_BV.topk(2, dim=-1).values[:, 1]"),),
+            "tf": (("tf.reduce_max(logits_BV, axis=-1)", "tf.sort(logits_BV, axis=-1)[:, -2]"),),
+        }),
+    )
+}  # fmt: skip
+
 
 def file_of(mutant: Mutant, dialect: str) -> Path:
     """The file that a mutant changes: its origin's own, or the one with the layers that several models share."""

@@ -23,8 +23,8 @@ from torch import nn
 
 from suite import protocol
 from suite.reference.digests import digest
-from suite.reference.expected import ReferenceAnswer, Steps, save
-from suite.workloads import catalog
+from suite.reference.expected import ReferenceAnswer, Steps, named, save
+from suite.workloads import catalog, trees
 from suite.workloads.tensors import Tensor, generate_all, stressed
 
 SEED = 0
@@ -68,13 +68,13 @@ class Oracle:
         arrays = ((name, torch.from_numpy(value)) for name, value in generate_all(tensors, "batch", SEED))
         return {name: value.to(self.dtype if value.is_floating_point() else torch.int64) for name, value in arrays}
 
-    def output(self) -> NDArray[Any]:
+    def outputs(self) -> dict[str, NDArray[Any]]:
+        """Returns the results of a forward pass by name."""
         batch = self.batch()
         del batch["target"]
         self.model.eval()
         with torch.no_grad():
-            logits: NDArray[Any] = self.logits(self.model, **batch).numpy()
-        return logits
+            return named(trees.mapped(torch.Tensor.numpy, self.logits(self.model, **batch)))
 
     def loss(self) -> Any:
         """Returns the loss, which is the mean cross-entropy. The model keeps its mode, training or inference."""
@@ -123,10 +123,18 @@ def make(workload: catalog.Workload, size: str) -> ReferenceAnswer:
     dims = workload.dims(size, {})
     oracle = Oracle(workload, dims)
     oracle.place()
-    output = oracle.output()
-    expected = ReferenceAnswer({"output": output if whole else digest(output, "output")})
+    outputs = oracle.outputs().items()
+    expected = ReferenceAnswer({name: output if whole else digest(output, name) for name, output in outputs})
+    if "train" in workload.spec.PASSES:
+        add_steps(expected, oracle, whole)
+    expected.stressed = under_stress(oracle, whole)
+    return expected
+
+
+def add_steps(expected: ReferenceAnswer, oracle: Oracle, whole: bool) -> None:
+    """Adds what three training steps give."""
     oracle.model.train()
-    optimizer, steps = make_optimizer(workload.spec.OPTIMIZER, oracle.model), Steps(whole)
+    optimizer, steps = make_optimizer(oracle.spec.OPTIMIZER, oracle.model), Steps(whole)
     for step in range(protocol.GATE_STEPS):
         optimizer.zero_grad()
         loss = oracle.loss()
@@ -137,10 +145,8 @@ def make(workload: catalog.Workload, size: str) -> ReferenceAnswer:
                 expected.gradients[name] = np.array(gradient) if whole else digest(gradient, f"gradient/{name}")
         optimizer.step()
     expected.losses = steps.losses
-    expected.noise = steps.noise() if workload.spec.OPTIMIZER == "adamw" else {}
+    expected.noise = steps.noise() if oracle.spec.OPTIMIZER == "adamw" else {}
     expected.add_movement(oracle.start(), oracle.tensor, whole)
-    expected.stressed = under_stress(oracle, whole)
-    return expected
 
 
 def under_stress(oracle: Oracle, whole: bool) -> dict[str, Any]:
@@ -150,10 +156,11 @@ def under_stress(oracle: Oracle, whole: bool) -> dict[str, Any]:
     if not weights:
         return {}
     oracle.place(weights)
-    answers = {"output": oracle.output()}
+    answers = oracle.outputs()
     oracle.model.train()
-    with torch.no_grad():
-        answers["loss"] = np.asarray(oracle.loss())
+    if "train" in oracle.spec.PASSES:
+        with torch.no_grad():
+            answers["loss"] = np.asarray(oracle.loss())
     for name, before in generate_all(oracle.buffers, "parameter", SEED):
         answers[f"buffer/{name}"] = oracle.tensor(name) - before
     return answers if whole else {name: digest(value, f"stressed/{name}") for name, value in answers.items()}

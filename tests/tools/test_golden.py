@@ -27,8 +27,8 @@ def test_rounding_is_no_difference_and_a_changed_tensor_is() -> None:
     )
     assert golden.compare(STORED, rounded) == []
     for changed, said in (
-        ({"outputs": {"output": VALUE * np.float32(1.001)}}, ["output"]),
-        ({"outputs": {"output": VALUE.T}}, ["output"]),
+        ({"outputs": {"output": VALUE * np.float32(1.001)}}, ["outputs: output"]),
+        ({"outputs": {"output": VALUE.T}}, ["outputs: output"]),
         ({"losses": [2.0, 1.5, 1.01]}, ["losses"]),
         ({"gradients": STORED.gradients | {"b": digest(1.001 * VALUE, "b")}}, ["gradients: b"]),
         ({"moved": {}}, ["moved: w"]),

@@ -33,6 +33,8 @@ def built_by_torch(workload, dims):
             name: list(value.permute(*turned.get(id(value), range(value.ndim))).shape)
             for name, value in model.named_parameters()
         }
+        if hasattr(model, "start"):  # one call of a loop
+            return shapes, list(model(model.start(**inputs), **inputs)[-1].shape)
         return shapes, list(model(**inputs).shape)
 
 
@@ -47,6 +49,7 @@ def built_by_tf(workload, dims):
             for name, t in workload.spec.inputs(dims).items()
         }
         output = model(**inputs)
+        output = output[-1] if hasattr(model, "start") else output
         shapes = {v.name.removesuffix(":0"): v.shape.as_list() for v in model.trainable_variables}
         return shapes, output.shape.as_list()
 
@@ -65,15 +68,21 @@ def built_by_jax(workload, dims):
     tensors = workload.tensors(dims, "forward")
     parameters, buffers = tensors.parameters, tensors.buffers
 
+    dialect = workload.dialect("jax")
+
     def forward(parameters, buffers, inputs):
         state = (nested(parameters), nested(buffers)) if buffers else (nested(parameters),)
-        return workload.dialect("jax").forward(dims, *state, **inputs)
+        if hasattr(dialect, "loop"):
+            return dialect.token(dims, *state, dialect.start(dims), **inputs)[-1]
+        return dialect.forward(dims, *state, **inputs)
 
     traced = jax.make_jaxpr(forward)(abstract(parameters), abstract(buffers), abstract(workload.spec.inputs(dims)))
     read = {id(v) for equation in traced.jaxpr.eqns for v in equation.invars}
     # A pytree's leaves are in the order of its sorted keys.
     leaves = dict(zip(sorted(parameters), traced.jaxpr.invars, strict=False))
     shapes = {name: list(leaf.aval.shape) for name, leaf in leaves.items() if id(leaf) in read}
+    if not workload.spec.OPTIMIZER:
+        return shapes, list(traced.out_avals[0].shape)
     moments = jax.eval_shape(make_optimizer(optax, workload.spec.OPTIMIZER).init, abstract(parameters))
     kept = [leaf for leaf in jax.tree.leaves((abstract(parameters), abstract(buffers), moments)) if leaf.ndim]
     return shapes, list(traced.out_avals[0].shape), sum(leaf.size * leaf.dtype.itemsize for leaf in kept)

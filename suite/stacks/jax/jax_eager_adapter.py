@@ -3,10 +3,12 @@ it. JAX itself compiles some of its functions whole: `var`, for example, is one 
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from suite.stacks import base
-from suite.stacks.jax.jax_runtime import JaxAdapter, conjugate
+from suite.stacks.jax.jax_runtime import JaxAdapter, Loop, conjugate
 from suite.workloads import trees
 
 
@@ -37,11 +39,15 @@ class Adapter(JaxAdapter):
         algorithms) wouldn't do: on a CPU it changes nothing."""
         if self.case.precision != "bf16":
             return function
-        return lambda *arguments, **named: self.cast(function(*self.low(arguments), **self.low(named)), "float32")
+        return lambda *arguments, **named: self.high(function(*self.low(arguments), **self.low(named)))
 
     def low(self, tree):
         """Returns a tree cast to the type that the step computes in."""
         return self.cast(tree, "bfloat16") if self.case.precision == "bf16" else tree
+
+    def high(self, tree):
+        """Returns a tree cast back to the type of the state."""
+        return self.cast(tree, "float32") if self.case.precision == "bf16" else tree
 
     def cast(self, tree, dtype):
         jnp = self.jax.numpy
@@ -51,6 +57,10 @@ class Adapter(JaxAdapter):
 
     def build(self, abstract=False):
         dialect, dims = self.code(), self.dims
+        if hasattr(dialect, "loop"):
+            token = self.compile(partial(self.token, dialect.token), donate_argnums=(1,))
+            self.forward, self.call = Loop(self.jax, dialect, dims, token), self.forward_step
+            return
         in_precision = self.in_precision(dialect.forward)
 
         def forward(parameters, buffers, inputs):
@@ -65,11 +75,15 @@ class Adapter(JaxAdapter):
                 loss, buffers = dialect.loss(dims, parameters, buffers, **batch)
             else:
                 loss = dialect.loss(dims, parameters, **batch)
-            return loss.astype("float32") if self.case.precision == "bf16" else loss, buffers
+            return self.high(loss), buffers
 
         self.forward, self.loss = forward, loss
         self.loss_and_gradients = self.jax.value_and_grad(self.loss, has_aux=True)
         self.call = self.train_step if self.train else self.forward_step
+
+    def token(self, function, parameters, cache, *inputs):
+        """Makes one call of a dialect's loop in the case's precision. The cache keeps its type."""
+        return self.high(function(self.dims, self.low(parameters), cache, *inputs))
 
     def forward_step(self, state, batch):
         parameters, buffers, _ = state

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suite.stacks.jax import jax_eager_adapter as jax_eager
-from suite.stacks.jax.jax_runtime import OneProgram
+from suite.stacks.jax.jax_runtime import Loop, OneProgram
 from suite.stacks.xla import compiler
 
 
@@ -50,4 +50,6 @@ class Adapter(OneProgram, jax_eager.Adapter):
         return self.jax.jit(function, static_argnums=static)
 
     def compile(self, function, **options):
+        if isinstance(function, Loop):
+            return function  # whose calls are compiled
         return self.jax.jit(function, compiler_options=compiler.compiler_options(self.tuned), **options)

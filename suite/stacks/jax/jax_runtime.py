@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,24 @@ def conjugate(gradient: Any) -> Any:
     """Returns a gradient as the other frameworks define it: JAX's, of a real function of complex numbers, is the
     conjugate of theirs."""
     return gradient.conj() if gradient.dtype.kind == "c" else gradient
+
+
+class Loop:
+    """The forward pass of a dialect whose loop is Python: of many calls of `token`, which is compiled. Like a compiled
+    function it can be traced: as one call."""
+
+    def __init__(self, jax: Any, dialect: Any, dims: Mapping[str, int], token: Any) -> None:
+        self.jax, self.loop, self.token = jax, dialect.loop, token
+        self.start = partial(dialect.start, dims)
+
+    def __call__(self, parameters: Any, buffers: Any, inputs: Mapping[str, Any]) -> Any:
+        return self.loop(partial(self.token, parameters), self.start(), **inputs)
+
+    def trace(self, parameters: Any, buffers: Any, inputs: Mapping[str, Any]) -> Any:
+        return self.token.trace(parameters, self.jax.eval_shape(self.start), *inputs.values())
+
+    def lower(self, *arguments: Any) -> Any:
+        return self.trace(*arguments).lower()
 
 
 class JaxAdapter(compiler.Dumping):
@@ -113,7 +132,7 @@ class JaxAdapter(compiler.Dumping):
             self.require_tf32([int(number) for number in devices[0].compute_capability.split(".")])
         return devices
 
-    def compile(self, function: Any) -> Any:
+    def compile(self, function: Any, **options: Any) -> Any:
         return function
 
     def moments(self, state: Any) -> dict[str, Any]:
@@ -157,8 +176,8 @@ class JaxAdapter(compiler.Dumping):
 
 
 class OneProgram(JaxAdapter):
-    """An adapter whose step is one jitted function, `program`, of `arguments`. Their shapes are enough to compile it
-    again."""
+    """An adapter whose step is one jitted function, `program`, of `arguments`, or many calls of it. Their shapes are
+    enough to compile it again."""
 
     program: Any
 

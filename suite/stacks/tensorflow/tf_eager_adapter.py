@@ -32,6 +32,7 @@ class Adapter(base.Adapter):
     """State: (model, optimizer or None); the optimizer's moments are tf.Variables like the weights."""
 
     family = "tf"
+    token = None  # the compiled call, of which a step makes many, where the dialect has a loop
     packages = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "libtpu", "numpy")  # a build for each target
 
     @classmethod
@@ -131,9 +132,18 @@ class Adapter(base.Adapter):
         with_target = {name: self.signature(tensor) for name, tensor in self.tensors.batch.items()}
         shapes = {name: signature for name, signature in with_target.items() if name != "target"}
         self.updater = self.make_optimizer(self.variables) if self.train and self.optimizer else None
-        self.forward = self.compile(lambda batch: self.model(**batch), shapes)
+        if hasattr(self.dialect, "loop"):
+            self.token = self.compile(self.model.__call__, *shapes.values())
+            self.forward = self.looped
+        else:
+            self.forward = self.compile(lambda batch: self.model(**batch), shapes)
         self.loss_and_gradients = self.compile(self.gradients_of_loss, with_target)
         self.call = self.compile(self.train_step, with_target) if self.updater else self.loss_and_gradients
+
+    def looped(self, batch):
+        """The forward pass of a dialect whose loop is Python: only the calls in it are compiled."""
+        self.model.start()
+        return self.dialect.loop(self.token, **batch)
 
     def signature(self, tensor):
         return self.tf.TensorSpec(tensor.shape, tensor.dtype)

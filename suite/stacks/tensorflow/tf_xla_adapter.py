@@ -34,8 +34,10 @@ class Adapter(compiler.Dumping, tf_graph.Adapter):
         # Inputs are real tensors: experimental_get_compiler_ir takes no specs inside a dict. Variables aren't written.
         specs = {name: self.signature(tensor) for name, tensor in batch.items()}
         inputs = {name: self.tf.zeros(spec.shape, spec.dtype) for name, spec in specs.items()}
-        step = self.call if self.train else self.forward
-        step.experimental_get_compiler_ir(inputs)(stage="optimized_hlo_serialized")
+        step, arguments = self.call if self.train else self.forward, (inputs,)
+        if self.token:
+            step, arguments = self.token, inputs.values()
+        step.experimental_get_compiler_ir(*arguments)(stage="optimized_hlo_serialized")
         return None, inputs
 
 

@@ -79,8 +79,20 @@ class Adapter(base.Adapter):
         if self.no_gradients is self.torch.inference_mode and torch_modules.takes_derivatives(self.dialect):
             self.no_gradients = self.torch.no_grad  # inside which derivatives can be asked for again
         self.forward = self.compile(self.in_precision(self.model))
+        if hasattr(self.dialect, "loop"):
+            self.forward = self.looped(self.forward)
         self.loss = self.compile(self.in_precision(lambda **batch: self.dialect.loss(self.model, **batch)))
         self.call = self.train_step if self.train else self.forward_step
+
+    def looped(self, call):
+        """Returns the forward pass of a dialect whose loop is Python: only the calls in it are compiled."""
+
+        def forward(**inputs):
+            cache = self.model.start(**inputs)
+            self.cut()
+            return self.dialect.loop(call, cache, **inputs)
+
+        return forward
 
     def compile(self, function):
         """Returns a function as this stack runs it: unchanged."""

@@ -39,6 +39,10 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
         # isn't called. It would also find out which tensors are updated in place: `placeholder` marks them as donated.
         from torch_xla.utils.buffer_donor_context import alias_with_buffer_donor_config
 
+        if hasattr(self.dialect, "loop"):
+            raise base.Unsupported(
+                "a step of many calls has many graphs, and without tensors none can be cut from another"
+            )
         torch, state = self.torch, self.model.state_dict()
         for name, value in state.items():
             self.model.load_state_dict({name: self.placeholder(value)}, strict=False, assign=True)
@@ -136,6 +140,9 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
         if CLEARED in self.tuned:
             self.model.zero_grad(set_to_none=True)
         return state, outputs
+
+    def looped(self, call):
+        return super().looped(self.jit(call))
 
     def step(self, state, batch):
         state, outputs = self.call(state, batch)

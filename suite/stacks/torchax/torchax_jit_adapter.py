@@ -19,6 +19,7 @@ HOME = "jax"  # torchax's name for the device
 class Adapter(OneProgram):
     """State: (weights, buffers, optimizer state), torch views of JAX arrays."""
 
+    token = None  # the compiled call, of which a step makes many, where the dialect has a loop
     knobs = compiler.KNOBS
     family = "torch"
     packages = ("torch", "torchax", "jax", "jaxlib", "libtpu", "optax", "numpy")
@@ -141,10 +142,19 @@ class Adapter(OneProgram):
             (loss, _), gradients = loss_and_gradients(weights, buffers, batch)
             return loss, gradients
 
+        def token(weights, buffers, cache, *inputs):
+            return call(self.model, "", weights, buffers, cache, *inputs)
+
+        def looped(weights, buffers, inputs):
+            return dialect.loop(partial(self.token, weights, buffers), self.model.start(**inputs), **inputs)
+
         self.forward = self.compile_torch(self.in_precision(forward))
         self.loss_and_gradients = self.compile_torch(gradients)
         self.compiled_step = self.compile_torch(step, donate_argnums=(0, 1, 2))
-        if not self.train:
+        if hasattr(dialect, "loop"):  # of Python: only the calls in it are compiled
+            self.token = wrapped = self.compile_torch(self.in_precision(token), donate_argnums=(2,))
+            self.call, self.forward = self.forward_step, looped
+        elif not self.train:
             self.call, wrapped = self.forward_step, self.forward
         elif self.optimizer:
             self.call, wrapped = self.train_step, self.compiled_step
@@ -154,6 +164,10 @@ class Adapter(OneProgram):
 
     def arguments(self, state, batch):
         weights, buffers, moments = state
+        if self.token:
+            start = self.interop.jax_view(lambda inputs: self.model.start(**inputs))
+            weights, buffers, batch = self.interop.jax_view((weights, buffers, batch))
+            return weights, buffers, self.jax.eval_shape(start, batch), *batch.values()
         last = (moments, batch) if self.train and self.optimizer else (batch,)
         return self.interop.jax_view((weights, buffers, *last))
 

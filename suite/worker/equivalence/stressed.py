@@ -16,7 +16,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from suite.reference.digests import Array, Digest, difference, digest
-from suite.reference.expected import ReferenceAnswer, movement
+from suite.reference.expected import ReferenceAnswer, movement, named
 from suite.stacks.base import Adapter
 from suite.worker.data import Data
 from suite.worker.equivalence.findings import GateFindings
@@ -40,7 +40,8 @@ def compare(adapter: Adapter, data: Data, expected: ReferenceAnswer | None, find
     wanted = None if expected is None else expected.stressed
     stressed = Data(adapter.case, adapter.workload, data.seed, under_stress=True)
     state, batch = stressed.place(adapter)
-    hold(findings, "output", adapter.read("output", state, batch)["output"], wanted)
+    for name, value in named(adapter.read("output", state, batch)["output"]).items():
+        hold(findings, name, value, wanted)
     if not adapter.train:
         return
     state, outputs = adapter.step(state, batch)

@@ -148,7 +148,7 @@ def test_a_spec_that_stresses_nothing_has_no_stressed_parameters() -> None:
     assert stressed(catalog.find()["ffn"].spec, catalog.find()["ffn"].dims("tiny", {})) == {}
 
 
-@pytest.mark.parametrize("name", ["mha", "bert", "gpt2", "gpt_neo", "llama", "resnet50", "vit"])
+@pytest.mark.parametrize("name", ["mha", "bert", "decode", "gpt2", "gpt_neo", "llama", "resnet50", "vit"])
 def test_whatever_has_a_softmax_or_a_norm_is_stressed_at_every_size(name: str) -> None:
     workload = catalog.find()[name]
     for size in workload.sizes:
