@@ -30,7 +30,7 @@ class Program:
     """A session of ONNX Runtime with the weights that it runs with."""
 
     def __init__(self, session: Any, weights: dict[str, Any], tree: Any) -> None:
-        self.session, self.tree = session, tree
+        self.session, self.weights, self.tree = session, weights, tree
         self.outputs = [output.name for output in session.get_outputs()]
         self.binding = session.io_binding()  # nothing is copied, and weights are bound once
         for name, value in weights.items():
@@ -44,6 +44,10 @@ class Program:
             self.binding.bind_output(name)  # anew, or the call would overwrite the outputs of the call before
         self.session.run_with_iobinding(self.binding)
         return self.tree(self.binding.get_outputs())
+
+    def read(self, batch: dict[str, Any]) -> Any:
+        """Returns the same as a call, whose binding may be wrong: here all inputs are passed anew."""
+        return self.tree(self.session.run_with_ort_values(self.outputs, self.weights | batch))
 
 
 class Adapter(torch_eager.Adapter):
@@ -90,11 +94,15 @@ class Adapter(torch_eager.Adapter):
         return self.torch.from_dlpack(value)
 
     def step(self, state, batch):
+        return state, self.made(state, batch)(batch)
+
+    def made(self, state, batch):
+        """Returns the program of a state, which is made at the first call."""
         if state.program is None:
             if self.exported is None:
                 self.exported = self.export(self.call_model, state.weights, batch)
             state.program = self.program(self.exported, state.weights)
-        return state, state.program(batch)
+        return state.program
 
     def call_model(self, weights, batch):
         return self.torch.func.functional_call(self.model, weights, kwargs=batch)
@@ -164,7 +172,7 @@ class Adapter(torch_eager.Adapter):
                 if name in self.tensors.parameters or name in self.buffers
             }
         if what == "output":
-            return {"output": self.results(self.step(state, batch)[1])}
+            return {"output": self.results(self.made(state, batch).read(batch))}
         raise Unsupported("ONNX Runtime takes no gradients")
 
     def update(self, parameters, gradients):
