@@ -58,7 +58,7 @@ JAX, RUNTIME = "jax/jax_eager_adapter.py", "jax/jax_runtime.py"
 ONNX = "onnxruntime/onnxruntime_adapter.py"
 ONNX_INPUTS = "        for name, value in batch.items():\n"
 ONNX_CALL = "functional_call(self.model, weights, kwargs=batch)"
-ONNX_PROGRAM = "self.program(self.exported, state.weights)"
+ONNX_PROGRAM = "self.program(self.exported, state.weights, record)"
 ONNX_TEXT = "                proto.SerializeToString(), options"
 TF, RULES = "tensorflow/tf_eager_adapter.py", "tensorflow/tf_optimizers.py"
 

@@ -6,13 +6,16 @@ that is deployed: ONNX Runtime then packs them for its kernels, and computes bef
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from suite.errors import at_line
 from suite.stacks import base, kernels
 from suite.stacks.base import Unsupported
 from suite.stacks.knobs import Knob
+from suite.stacks.onnxruntime import onnxruntime_profile
 from suite.stacks.torch import torch_eager_adapter as torch_eager
 
 FROZEN = Knob("frozen_weights", "weights are constants, as in a program that is deployed", ("cpu",), weights=True)
@@ -96,12 +99,12 @@ class Adapter(torch_eager.Adapter):
     def step(self, state, batch):
         return state, self.made(state, batch)(batch)
 
-    def made(self, state, batch):
+    def made(self, state, batch, record=False):
         """Returns the program of a state, which is made at the first call."""
         if state.program is None:
             if self.exported is None:
                 self.exported = self.export(self.call_model, state.weights, batch)
-            state.program = self.program(self.exported, state.weights)
+            state.program = self.program(self.exported, state.weights, record)
         return state.program
 
     def call_model(self, weights, batch):
@@ -131,8 +134,9 @@ class Adapter(torch_eager.Adapter):
         except self.torch.onnx.OnnxExporterError as refused:
             raise self.refusal("torch.onnx can't export it", refused.__cause__ or refused) from refused
 
-    def program(self, exported, weights):
-        """Returns an exported program, ready to be called with a batch; frozen weights become its constants."""
+    def program(self, exported, weights, record=False):
+        """Returns an exported program, ready to be called with a batch; frozen weights become its constants. If asked
+        to `record`, it writes a profile."""
         from torch.utils import _pytree
 
         traced = exported.exported_program
@@ -140,6 +144,8 @@ class Adapter(torch_eager.Adapter):
             raise Unsupported("ONNX Runtime has no complex tensors, and a result is one")
         proto, options = exported.model_proto, self.onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = self.case.threads, 1
+        if record:
+            options.enable_profiling, options.profile_file_prefix = True, f"{tempfile.gettempdir()}/onnxruntime"
         if self.has_frozen_weights():
             weights = freeze(proto, weights)
             options.add_external_initializers([*weights], [*weights.values()])
@@ -184,8 +190,16 @@ class Adapter(torch_eager.Adapter):
     def holders(self, logs, state, batch):
         return None
 
+    def listen(self, state, batch):
+        """Returns the state with a program of its own, which records the times of its operators."""
+        listening = State(state.weights)
+        self.recorded = self.made(listening, batch, record=True)
+        return listening, batch
+
     def profile(self, steps, folder):
-        return None
+        steps()
+        recorded = Path(self.recorded.session.end_profiling())
+        return base.Trace("ONNX Runtime", list(onnxruntime_profile.spans(recorded.read_text(encoding="utf-8"))))
 
     def compile_on_shapes(self, parameters, batch):
         return base.Adapter.compile_on_shapes(self, parameters, batch)
