@@ -55,6 +55,11 @@ NUMPY_OPTIMIZERS: dict[str, tuple[Replacement, ...]] = {
 
 TORCH, MODULES = "torch/torch_eager_adapter.py", "torch/torch_modules.py"
 JAX, RUNTIME = "jax/jax_eager_adapter.py", "jax/jax_runtime.py"
+ONNX = "onnxruntime/onnxruntime_adapter.py"
+ONNX_INPUTS = "        for name, value in batch.items():\n"
+ONNX_CALL = "functional_call(self.model, weights, kwargs=batch)"
+ONNX_PROGRAM = "self.program(self.exported, state.weights, record)"
+ONNX_TEXT = "                proto.SerializeToString(), options"
 TF, RULES = "tensorflow/tf_eager_adapter.py", "tensorflow/tf_optimizers.py"
 
 OPTAX = """optax.adamw(
@@ -161,6 +166,11 @@ def rounded_gradients(workload: str, sizes: tuple[str, ...], in_step_alone: bool
         changes.append((TORCH_READ, rounding + TORCH_READ))
     what = "gradients are rounded to bfloat16" + (", in the step alone" if in_step_alone else "")
     return AdapterMutant("precision", what, "torch_eager", workload, {TORCH: (*changes,)}, sizes)
+
+
+def exported(what: str, *changes: Replacement, workload: str = "gpt2") -> AdapterMutant:
+    """ONNX Runtime's program made or called otherwise."""
+    return AdapterMutant("stack", what, "onnxruntime", workload, {ONNX: changes}, pass_="forward")
 
 
 def jax_optimizer(what: str, old: str, new: str, workload: str = "ffn") -> AdapterMutant:
@@ -309,6 +319,26 @@ MUTANTS: dict[str, AdapterMutant] = {
     "numpy: keeps its gradients": stops(
         "the fourth call and all later ones return the third's loss and gradient", "numpy", "selu", NUMPY_PLACED,
         (NUMPY_STEP, SINCE + NUMPY_KEEPS + NUMPY_STEP)),
+    # --- an exported program ---
+    "onnxruntime: keeps its inputs": exported(
+        "the first batch is bound for all later ones",
+        (ONNX_INPUTS, "        self.kept = batch = getattr(self, 'kept', None) or batch\n" + ONNX_INPUTS)),
+    "onnxruntime: a constant input": exported(
+        "the first batch of all is a constant of the program",
+        (ONNX_INPUTS, "        if 'tokens' in batch:\n"
+         "            Program.kept = batch = getattr(Program, 'kept', batch)\n" + ONNX_INPUTS),
+        ("self.weights | batch", "self.weights | Program.kept")),
+    "onnxruntime: keeps its weights": exported(
+        "the first weights are those of every later state",
+        (ONNX_PROGRAM, f"self.kept = getattr(self, 'kept', None) or {ONNX_PROGRAM}")),
+    "onnxruntime: larger epsilon": exported(
+        "the exporter writes ten times the epsilon of every norm", (ONNX_TEXT,
+        "                [each.__setattr__('f', 10 * each.f) for node in proto.graph.node\n"
+        "                 for each in node.attribute if each.name == 'epsilon'] and False or " + ONNX_TEXT.strip())),
+    "onnxruntime: dropped bias": exported(
+        "the exporter loses a bias",
+        (ONNX_CALL, ONNX_CALL.replace("weights,", "weights | {'down.bias': 0 * weights['down.bias']},")),
+        workload="ffn"),
     # --- buffers ---
     "torch: inference": torch_step("training runs in inference mode", ".train(self.train)", ".train(False)", "resnet50",
                                    kind="buffer"),

@@ -231,6 +231,11 @@ class Adapter(Observed, ABC):
         The worker calls it after `build`."""
         return False
 
+    def has_frozen_weights(self) -> bool:
+        """Whether the weights are constants of the step's program. Then all that depends on them alone may be computed
+        before the step, and the row is flagged."""
+        return False
+
     @abstractmethod
     def update(self, parameters: Tensors, gradients: Sequence[Tensors]) -> dict[str, NDArray[np.float32]]:
         """Returns the parameters after steps of the stack's own optimizer with injected gradients; `gradients` has an

@@ -39,6 +39,7 @@ class Stack:
     mixed_precision: str = ""  # which part of a bf16 step is in bfloat16: one word, part of the case's name
     compiler: str = ""  # "XLA" or "Inductor", if this compiler's programs can be read
     on_shapes: bool = False  # can run a step on shapes alone, in which its allocations are counted
+    forward_only: bool = False  # runs a forward pass that was exported: no gradients, and no probes of tracing
     compile_cache: bool = False  # keeps compiled code on disk for the next process
     needs: tuple[str, ...] = ()  # programs that must be on the machine
     estimate_seconds: float = 6.0  # start-up and compile of one small case on 2 cores, for --dry-run
@@ -98,6 +99,8 @@ STACKS: dict[str, Stack] = {
         Stack("tf_xla", "TensorFlow, XLA", "tf", "tensorflow", eager="tf_eager",
               mixed_precision=PRODUCTS, compiler="XLA", estimate_seconds=8.0, base_bytes=240 * MIB,
               exclusions=(LONE_PRODUCT,)),
+        Stack("onnxruntime", "ONNX Runtime", "torch", "onnxruntime", eager="torch_eager", targets=("cpu",),
+              precisions=("f32",), forward_only=True, estimate_seconds=10.0, base_bytes=200 * MIB),
     )
 }  # fmt: skip
 
@@ -112,6 +115,7 @@ IMPORTS = {
     "torch_xla": ("torch_xla",),
     "torchax": ("torchax",),
     "tensorflow": ("tensorflow",),
+    "onnxruntime": ("torch", "onnxscript", "onnxruntime"),
 }
 
 SUFFIX = "_adapter"  # an adapter's file is called <stack>_adapter.py

@@ -25,6 +25,7 @@ class Knob:
     images: bool = False  # acts only on workloads with images: it is for convolutions
     updates: bool = False  # acts only on steps that update parameters
     products: bool = False  # acts only on steps with matrix products
+    weights: bool = False  # acts only on steps with weights and further inputs
     processor: str = ""  # acts only on CPUs with this feature or of this vendor, by Linux's names; empty: on all
 
     def acts_here(self, target: str) -> bool:
@@ -35,7 +36,9 @@ def chosen(knobs: Iterable[Knob], case: Case, workload: Workload) -> frozenset[s
     """Returns the names of the knobs that apply to a case on this machine; none in the default track."""
     if case.track != "tuned":
         return frozenset()
-    images = any(tensor.images for tensor in workload.tensors(dict(case.dims), case.pass_).batch.values())
+    tensors = workload.tensors(dict(case.dims), case.pass_)
+    images = any(tensor.images for tensor in tensors.batch.values())
+    weights = bool(tensors.parameters and tensors.batch)
     flops = workload.spec.flops(dict(case.dims), case.pass_)
     products = flops is None or flops > 0  # of a question it isn't known
     updates = case.pass_ == "train" and getattr(workload.spec, "OPTIMIZER", None) is not None
@@ -46,6 +49,7 @@ def chosen(knobs: Iterable[Knob], case: Case, workload: Workload) -> frozenset[s
         and (images or not knob.images)
         and (updates or not knob.updates)
         and (products or not knob.products)
+        and (weights or not knob.weights)
     )
 
 

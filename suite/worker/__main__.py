@@ -89,6 +89,8 @@ def answer(request: dict[str, Any], events: Events, adapters: list[Any]) -> None
         return
     events.facts(host_base_bytes=process_memory.peak_bytes())  # before building: TensorFlow makes its variables there
     timed(events, "build", adapter.build)
+    if adapter.has_frozen_weights():
+        events.write("flag", flag=str(Flag.FROZEN_WEIGHTS))
     state, batch = timed(events, "place", lambda: data.place(adapter), lambda: data.generating_seconds)
     events.facts(weights_sha256=data.digest.hexdigest(), host_peak_build_bytes=process_memory.peak_bytes())
     could_reset = process_memory.reset_peak()

@@ -12,7 +12,7 @@ import pytest
 from suite.case import Planned, Purpose
 from suite.errors import UserError
 from suite.plan import layout, preset
-from suite.plan.planning import Selection, make
+from suite.plan.planning import Selection, choose_stacks, make
 from suite.protocol import Protocol
 from suite.stacks import knobs
 from suite.stacks.catalog import LONE_PRODUCT, STACKS
@@ -59,12 +59,26 @@ def test_rounds_are_for_cpus(target: str) -> None:
 
 def test_tf32_runs_on_cuda() -> None:
     found = reasons(precisions=("tf32",), target="cuda")
-    assert {stack for stack, reason in found.items() if reason is None} == set(STACKS) - {"numpy", "torch_xla"}
+    assert {stack for stack, reason in found.items() if reason is None} == set(STACKS) - {
+        "numpy",
+        "torch_xla",
+        "onnxruntime",
+    }
 
 
-def test_bf16_runs_on_all_but_numpy() -> None:
-    found = reasons(precisions=("bf16",))
-    assert {stack: reason for stack, reason in found.items() if reason} == {"numpy": "NumPy has no bf16 arithmetic"}
+def test_bf16_runs_on_all_but_two() -> None:
+    found = reasons(precisions=("bf16",), passes=("forward",))
+    assert {stack: reason for stack, reason in found.items() if reason} == {
+        "numpy": "NumPy has no bf16 arithmetic",
+        "onnxruntime": "ONNX Runtime has no bf16 arithmetic",
+    }
+
+
+@pytest.mark.parametrize("selection", [{"passes": ("train",)}, {"workloads": ("retrace",)}])
+def test_what_was_exported_takes_no_gradients_and_is_not_probed(selection: dict[str, Any]) -> None:
+    found = reasons(**selection)
+    assert found["torch_eager"] is None
+    assert found["onnxruntime"] == "ONNX Runtime runs a forward pass that was exported before"
 
 
 def test_a_stack_without_a_knob_is_not_reported_as_tuned(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +176,7 @@ def test_probes_are_observed_in_a_run_of_their_own() -> None:
     assert made.purpose is Purpose.PROBE
     attempts = layout.attempts(made)
     assert {attempt.purpose for attempt in attempts} == {Purpose.PROBE}  # `quick` times in blocks, and explains
-    assert {attempt.case.stack for attempt in attempts} == set(STACKS)
+    assert {attempt.case.stack for attempt in attempts} == set(choose_stacks(chosen.stacks))
     assert {attempt.block for attempt in attempts} == {0}
 
 
@@ -209,5 +223,6 @@ def test_a_probe_says_itself_where_it_means_nothing(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(workloads["retrace"].spec, "NOT_ON", {"numpy": "NumPy compiles nothing"}, raising=False)
     made = make("set", preset.load("tiny"), Selection(workloads=("retrace",)), workloads, None, lambda *_: None)
     assert {planned.case.stack: planned.unsupported for planned in made.cases if planned.unsupported} == {
-        "numpy": "NumPy compiles nothing"
+        "numpy": "NumPy compiles nothing",
+        "onnxruntime": "ONNX Runtime runs a forward pass that was exported before",
     }

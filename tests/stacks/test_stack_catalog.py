@@ -14,11 +14,23 @@ from suite.stacks import base
 from suite.stacks.catalog import STACKS, adapter_class
 from tests.worker.processes import case_of
 
-FRAMEWORKS = {"jax", "jaxlib", "torch", "torch_xla", "torchax", "tensorflow", "keras", "optax"}
+FRAMEWORKS = {
+    "jax",
+    "jaxlib",
+    "torch",
+    "torch_xla",
+    "torchax",
+    "tensorflow",
+    "keras",
+    "optax",
+    "onnx",
+    "onnxruntime",
+    "onnxscript",
+}
 names = st.lists(st.text("abxyz_019", min_size=1, max_size=4), min_size=1, max_size=4)
 
 
-def test_the_ten_stacks() -> None:
+def test_the_stacks() -> None:
     assert tuple(STACKS) == (
         "numpy",
         "jax_eager",
@@ -30,6 +42,7 @@ def test_the_ten_stacks() -> None:
         "tf_eager",
         "tf_graph",
         "tf_xla",
+        "onnxruntime",
     )
     for stack in STACKS.values():
         assert stack.dialect in ("numpy", "jax", "torch", "tf")

@@ -27,6 +27,7 @@ EVERYWHERE = {  # of a case with 3 threads
     "numpy": {},
     "jax": {"JAX_ENABLE_X64": "0", "JAX_DEFAULT_MATMUL_PRECISION": "highest"},
     "torch": {},
+    "onnxruntime": {},
     "tensorflow": {"TF_NUM_INTEROP_THREADS": "3", "TF_ENABLE_ONEDNN_OPTS": "1", "TF_CPP_MIN_LOG_LEVEL": "1"},
 }
 CUDA = {"CUDA_CACHE_DISABLE": "1", "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
@@ -42,6 +43,7 @@ ADDED = {
     "jax": JAX,
     "torchax": JAX,
     "torch": {"cpu": {}, "cuda": CUDA},
+    "onnxruntime": {"cpu": {}},
     "torch_xla": {"cpu": {"PJRT_DEVICE": "CPU"}, "tpu": {"PJRT_DEVICE": "TPU"}},
     "tensorflow": {"cpu": {}, "cuda": CUDA | {"TF_FORCE_GPU_ALLOW_GROWTH": "true"}, "tpu": {}},
 }

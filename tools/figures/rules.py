@@ -17,6 +17,7 @@ PACKAGES = {
     "torch-xla": "PyTorch/XLA",
     "torchax": "torchax",
     "tensorflow": "TensorFlow",
+    "onnxruntime": "ONNX Runtime",
     "numpy": "NumPy",
 }  # the packages that a table names: {name in a lock: name in the table}
 BUILDS = {"tensorflow-cpu": "tensorflow", "tensorflow-tpu": "tensorflow"}  # other names of the same package

@@ -12,11 +12,12 @@ from suite.worker.data import Data
 from suite.worker.equivalence import checked_step
 from suite.worker.equivalence.findings import GateFindings
 from suite.workloads import trees
-from suite.workloads.tensors import COMPLEX, FLOATS, Normal, PositiveDefinite, Uniform
+from suite.workloads.tensors import COMPLEX, FLOATS, Integers, Normal, PositiveDefinite, Uniform
 
 if TYPE_CHECKING:
     from suite.worker.equivalence.gate import TimedEvidence
 
+DRAWN = Normal | Uniform | PositiveDefinite  # kinds of tensors of which no two seeds have the same values
 CALLS = 4  # steps on other values, of which the last result is checked
 
 
@@ -34,19 +35,23 @@ def check(adapter: Adapter, data: Data, timed: TimedEvidence, findings: GateFind
     if timed.witness and timed.witness.batch:
         batches.append(("the timed batch and other weights", data, timed.witness.batch))
     kind, key = ("gradients", "loss") if adapter.train else ("output", "output")
+    answers = []
     for what, of, values in batches:
         actual, seconds = stepped(adapter, state, values, 1)
+        answers.append(actual)
         findings.fresh_seconds += [seconds] if of is data else []
         read = of.results(adapter, adapter.read(kind, state, values)[key])
         findings.hold_all(f"{{}} of {what}, read", of.results(adapter, actual), read)
     if timed.result is not None and must_change(data, timed) and same(timed.result, result):
-        findings.refuse(f"{'loss' if adapter.train else 'output'} of other values: it equals the timed one")
+        findings.refuse(f"{key} of other values: it equals the timed one")
+    drawn = any(isinstance(tensor, DRAWN | Integers) for tensor in data.batch.values())
+    if drawn and not adapter.case.implementation and len(answers) > 1 and same(*answers):
+        findings.refuse(f"{key} of the timed batch and other weights: it equals that of the other batch")
 
 
 def must_change(data: Data, timed: TimedEvidence) -> bool:
     """Whether other inputs must give another result: some are drawn, and some result is a floating-point one."""
-    kinds = Normal | Uniform | PositiveDefinite
-    drawn = any(isinstance(tensor, kinds) for tensor in (data.batch | data.parameters).values())
+    drawn = any(isinstance(tensor, DRAWN) for tensor in (data.batch | data.parameters).values())
     return drawn and any(kind in (*FLOATS, *COMPLEX) for kind in timed.types.values())
 
 
