@@ -49,7 +49,7 @@ class TimedEvidence:
 
 def run(adapter: Adapter, data: Data, timed: TimedEvidence) -> GateFindings:
     """Gates one case. The adapter can't be used afterwards."""
-    findings = Gate(adapter, data, data.expected()).run(timed)
+    findings = Gate(adapter, data, data.expected(adapter.optimizer)).run(timed)
     if adapter.case.precision != "f32":
         hold_to_float32(findings, adapter, data)
     return findings
@@ -60,7 +60,8 @@ def hold_to_float32(findings: GateFindings, adapter: Adapter, data: Data) -> Non
     of float32. If that is right, only rounding is left to explain the results of the other precision. Tensors of the
     other precision without a reference are compared with the digests of the float32 ones.
     """
-    exact = Gate(adapter.adapter_in("f32"), data, data.expected()).run(TimedEvidence())
+    exact_adapter = adapter.adapter_in("f32")
+    exact = Gate(exact_adapter, data, data.expected(exact_adapter.optimizer)).run(TimedEvidence())
     findings.unstable += exact.unstable
     findings.reasons += [f"in float32: {reason}" for reason in exact.reasons]
     for key in findings.digests.keys() & exact.digests.keys():
@@ -119,7 +120,7 @@ class Gate:
     def asks_decay(self) -> bool:
         """Whether weight decay can be checked after three steps. In coarser precisions it can't: where rounding turns a
         gradient's sign, AdamW moves the parameter by more than the decay."""
-        return self.adapter.optimizer == "adamw" and self.adapter.case.precision == "f32"
+        return self.adapter.optimizer in protocol.ADAMW and self.adapter.case.precision == "f32"
 
     def wanted(self, group: str, name: str) -> Any:
         """Returns the reference of a gradient or movement; None without one."""
@@ -146,7 +147,7 @@ class Gate:
             noise = noise_of(gradients)
             for name, gradient in gradients.items():
                 self.check_gradient(name, gradient, is_noise=name in noise and bool(noise[name].all()))
-            if expected is None and adapter.optimizer == "adamw":
+            if expected is None and adapter.optimizer in protocol.ADAMW:
                 self.noise = noise
 
     def check_inputs(self, batch: Any) -> None:
@@ -246,7 +247,7 @@ class Gate:
     def check_movement(self, name: str, before: Array, after: Array, witness: Witness | None) -> None:
         """Checks what the replayed and the timed steps have written into one parameter or buffer."""
         trained, noise = name in self.data.parameters, self.noise.get(name)
-        if trained and self.adapter.optimizer == "adamw":
+        if trained and self.adapter.optimizer in protocol.ADAMW:
             self.check_bound(name, before, after)
         if trained and self.is_zero(name):
             return
