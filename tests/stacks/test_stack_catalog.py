@@ -18,7 +18,7 @@ FRAMEWORKS = {"jax", "jaxlib", "torch", "torch_xla", "torchax", "tensorflow", "k
 names = st.lists(st.text("abxyz_019", min_size=1, max_size=4), min_size=1, max_size=4)
 
 
-def test_the_ten_stacks() -> None:
+def test_the_stacks() -> None:
     assert tuple(STACKS) == (
         "numpy",
         "jax_eager",
@@ -30,10 +30,17 @@ def test_the_ten_stacks() -> None:
         "tf_eager",
         "tf_graph",
         "tf_xla",
+        "keras_jax",
+        "keras_torch",
+        "keras_tf",
     )
     for stack in STACKS.values():
-        assert stack.dialect in ("numpy", "jax", "torch", "tf")
-        assert stack.compiled == (stack.eager is not None)
+        assert stack.dialect in ("numpy", "jax", "torch", "tf", "keras")
+        assert stack.compiled == (stack.eager is not None or stack.compiler != "")
+        assert (stack.native is not None) == (stack.dialect == "keras")
+        if stack.native:
+            assert STACKS[stack.native].environment == stack.environment
+            assert stack.predicted_on == ()
         if stack.eager:
             assert STACKS[stack.eager].dialect == stack.dialect
             assert not STACKS[stack.eager].compiled

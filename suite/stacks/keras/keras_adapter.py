@@ -95,10 +95,11 @@ class KerasAdapter(base.Adapter):
         self.model.make_predict_function()
 
     def canonical_name(self, path):
-        """Returns our name of a Keras variable: `up.weight` of `up/kernel`, `b` of `b/kernel`, `x` of a model's own."""
-        name = ".".join(NAMES.get(part, part) for part in path.removeprefix(f"{self.model.name}/").split("/"))
-        known = name in self.tensors.parameters or name in self.tensors.buffers
-        return name if known else name.removesuffix(".weight")
+        """Returns our name of a Keras variable: `blocks.0.mlp.up.weight` of `blocks_0_mlp_up/kernel` (on PyTorch a layer's
+        name can't have a dot), `b` of `b/kernel`, `x` of a model's own."""
+        ours = {name.replace(".", "_"): name for name in (*self.tensors.parameters, *self.tensors.buffers)}
+        name = "_".join(NAMES.get(part, part) for part in path.removeprefix(f"{self.model.name}/").split("/"))
+        return ours.get(name) or ours.get(name.removesuffix("_weight"), name)
 
     def make_optimizer(self):
         optimizers = self.keras.optimizers

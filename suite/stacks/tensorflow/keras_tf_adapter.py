@@ -19,6 +19,25 @@ class Adapter(KerasAdapter, tf_graph.Adapter):
     def mix(self, mixed):
         """Does nothing: Keras's layers cast by their policy."""
 
+    def make_model(self, dialect):
+        model, self.traces = super().make_model(dialect), 0
+        for name in ("train_step", "predict_step"):
+            setattr(model, name, self.counted(getattr(model, name)))
+        return model
+
+    def counted(self, step):
+        """Returns a step that is called once in each trace: Keras keeps its tf.function to itself."""
+
+        def call(data):
+            self.traces += 1
+            return step(data)
+
+        return call
+
+    def counters(self):
+        counted = super().counters()
+        return counted | {name: counted[name] + self.traces for name in ("traces", "compiles")}
+
     def build(self, abstract=False):
         super().build(abstract)
         self.jit_compile = self.model.jit_compile

@@ -21,7 +21,7 @@ from suite import protocol
 from suite.reference.digests import Array, Digest, difference, digest
 from suite.reference.expected import WHOLE_MAX, ReferenceAnswer, moved_key, movement, peak, shrinkage
 from suite.reference.optimizers import OPTIMIZERS
-from suite.reference.tolerances import FORM, Tolerances
+from suite.reference.tolerances import BY, FORM, Tolerances
 from suite.stacks.base import Adapter
 from suite.worker import process_memory
 from suite.worker.data import Data
@@ -72,7 +72,7 @@ def hold_to_float32(findings: GateFindings, adapter: Adapter, data: Data) -> Non
 
 def is_zero(key: str, digests: dict[str, Digest]) -> bool:
     """Whether a tensor is a gradient that is zero up to rounding, or a movement made of such a gradient."""
-    gradient = "gradient/" + key.partition("/")[2]
+    gradient = "gradient/" + key.partition(BY)[0].partition("/")[2]
     largest = max((digest.peak for name, digest in digests.items() if name.startswith("gradient/")), default=0.0)
     return gradient in digests and digests[gradient].peak < protocol.ZERO_GRADIENT * largest
 
@@ -121,6 +121,12 @@ class Gate:
         """Whether weight decay can be checked after three steps. In coarser precisions it can't: where rounding turns a
         gradient's sign, AdamW moves the parameter by more than the decay."""
         return self.adapter.optimizer in protocol.ADAMW and self.adapter.case.precision == "f32"
+
+    def of_optimizer(self, key: str) -> str:
+        """Returns the key of a tensor that the optimizer has changed: with the optimizer's name if it isn't the spec's,
+        since stacks with different optimizers can't agree on it."""
+        own = self.adapter.optimizer == self.data.spec.OPTIMIZER
+        return key if own else f"{key}{BY}{self.adapter.optimizer}"
 
     def wanted(self, group: str, name: str) -> Any:
         """Returns the reference of a gradient or movement; None without one."""
@@ -231,7 +237,8 @@ class Gate:
             adapter.wait(state, outputs)
             loss = float(adapter.results(outputs))
             known = None if expected is None else np.asarray(expected.losses[step])
-            findings.compare(f"loss {step + 1}", f"loss of step {step + 1}", loss, known)
+            key = f"loss {step + 1}"
+            findings.compare(self.of_optimizer(key) if step else key, f"loss of step {step + 1}", loss, known)
             if step < len(timed.losses):
                 wanted = loss if known is None else known
                 findings.relative(f"loss of timed step {step + 1}", timed.losses[step], wanted)
@@ -251,7 +258,7 @@ class Gate:
             self.check_bound(name, before, after)
         if trained and self.is_zero(name):
             return
-        key = moved_key(name, trained)
+        key = self.of_optimizer(moved_key(name, trained)) if self.expected is None else moved_key(name, trained)
         counted = before.size - (0 if noise is None else int(noise.sum()))
         limit = self.tolerances.moved(max(1, counted)) if trained else self.tolerances.of(key)
         moved = movement(before, after, noise)

@@ -20,8 +20,8 @@ def attention(x_BSD, heads, width, name):
 
 
 def mlp(x_BSD, width, hidden, activation, name):
-    h_BSF = layers.Dense(hidden, activation=activation, name=f"{name}.up")(x_BSD)
-    return layers.Dense(width, name=f"{name}.down")(h_BSF)
+    h_BSF = layers.Dense(hidden, activation=activation, name=f"{name}_up")(x_BSD)
+    return layers.Dense(width, name=f"{name}_down")(h_BSF)
 
 
 def cross_entropy():

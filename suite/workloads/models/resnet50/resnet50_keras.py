@@ -27,16 +27,16 @@ def conv_norm(x_BRCD, outputs, size, name, stride=1):
     if stride > 1 and size > 1:
         x_BRCD = layers.ZeroPadding2D(size // 2)(x_BRCD)
     padding = "valid" if stride > 1 else "same"
-    convolution = layers.Conv2D(outputs, size, stride, padding, use_bias=False, name=f"{name}.conv")
-    return BatchNorm(momentum=KEPT, epsilon=EPSILON, name=f"{name}.norm")(convolution(x_BRCD))
+    convolution = layers.Conv2D(outputs, size, stride, padding, use_bias=False, name=f"{name}_conv")
+    return BatchNorm(momentum=KEPT, epsilon=EPSILON, name=f"{name}_norm")(convolution(x_BRCD))
 
 
 def bottleneck(x_BRCD, narrow, stride, shortcut, name):
-    y_BRCD = layers.ReLU()(conv_norm(x_BRCD, narrow, 1, f"{name}.reduce"))
-    y_BRCD = layers.ReLU()(conv_norm(y_BRCD, narrow, 3, f"{name}.spatial", stride))
-    y_BRCD = conv_norm(y_BRCD, 4 * narrow, 1, f"{name}.expand")
+    y_BRCD = layers.ReLU()(conv_norm(x_BRCD, narrow, 1, f"{name}_reduce"))
+    y_BRCD = layers.ReLU()(conv_norm(y_BRCD, narrow, 3, f"{name}_spatial", stride))
+    y_BRCD = conv_norm(y_BRCD, 4 * narrow, 1, f"{name}_expand")
     if shortcut:  # the first of a stage: the shape changes
-        x_BRCD = conv_norm(x_BRCD, 4 * narrow, 1, f"{name}.shortcut", stride)
+        x_BRCD = conv_norm(x_BRCD, 4 * narrow, 1, f"{name}_shortcut", stride)
     return layers.ReLU()(layers.Add()([y_BRCD, x_BRCD]))
 
 
@@ -48,7 +48,7 @@ def model(image, classes, width, blocks1, blocks2, blocks3, blocks4):
     for number, blocks in enumerate((blocks1, blocks2, blocks3, blocks4), 1):
         for n in range(blocks):
             stride = 2 if number > 1 and n == 0 else 1
-            x_BRCD = bottleneck(x_BRCD, width * 2 ** (number - 1), stride, n == 0, f"stage{number}.{n}")
+            x_BRCD = bottleneck(x_BRCD, width * 2 ** (number - 1), stride, n == 0, f"stage{number}_{n}")
     features_BD = layers.GlobalAveragePooling2D()(x_BRCD)
     return keras.Model(image_BRC3, layers.Dense(classes, name="classifier")(features_BD))
 

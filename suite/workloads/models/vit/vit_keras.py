@@ -29,8 +29,8 @@ def norm(x, name):
 
 
 def block(x_BSD, heads, width, hidden, name):
-    x_BSD = x_BSD + attention(norm(x_BSD, f"{name}.attention_norm"), heads, width, f"{name}.attention")
-    return x_BSD + mlp(norm(x_BSD, f"{name}.mlp_norm"), width, hidden, gelu_erf, f"{name}.mlp")
+    x_BSD = x_BSD + attention(norm(x_BSD, f"{name}_attention_norm"), heads, width, f"{name}_attention")
+    return x_BSD + mlp(norm(x_BSD, f"{name}_mlp_norm"), width, hidden, gelu_erf, f"{name}_mlp")
 
 
 def model(image, patch, layers, heads, width, hidden, classes):
@@ -40,7 +40,7 @@ def model(image, patch, layers, heads, width, hidden, classes):
     x_BSD = ClassToken(width, name="class_token")(keras.layers.Reshape([count, width])(x_BhwD))
     x_BSD = Positions(count + 1, width, name="positions")(x_BSD)
     for layer in range(layers):
-        x_BSD = block(x_BSD, heads, width, hidden, f"blocks.{layer}")
+        x_BSD = block(x_BSD, heads, width, hidden, f"blocks_{layer}")
     # The norm acts on each token separately, and only the class token is used, so only it is normalized.
     return keras.Model(image_BII3, keras.layers.Dense(classes, name="head")(norm(x_BSD[:, 0], "norm")))
 
