@@ -104,7 +104,7 @@ STACKS: dict[str, Stack] = {
               exclusions=(LONE_PRODUCT,)),
         # Keras leaves PyTorch uncompiled, and compiles by tf.function on a CPU, with XLA on a GPU.
         Stack("keras_jax", "Keras on JAX", "keras", "jax", native="jax_jit", mixed_precision=POLICY, compiler="XLA",
-              estimate_seconds=6.0, base_bytes=130 * MIB, exclusions=(LONE_PRODUCT,)),
+              estimate_seconds=6.0, base_bytes=130 * MIB),
         Stack("keras_torch", "Keras on PyTorch, eager", "keras", "torch", native="torch_eager",
               targets=("cpu", "cuda"), mixed_precision=POLICY, estimate_seconds=9.0, base_bytes=170 * MIB),
         Stack("keras_tf", "Keras on TensorFlow", "keras", "tensorflow", native="tf_graph", mixed_precision=POLICY,

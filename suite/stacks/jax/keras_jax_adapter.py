@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from suite.stacks.jax import jax_jit_adapter as jax_jit
 from suite.stacks.keras.keras_adapter import KerasAdapter
-from suite.stacks.xla import compiler
 
 
 class Adapter(KerasAdapter, jax_jit.Adapter):
@@ -13,11 +12,8 @@ class Adapter(KerasAdapter, jax_jit.Adapter):
 
     backend = "jax"
     packages = ("keras", *jax_jit.Adapter.packages)
+    knobs = ()  # Keras compiles here by itself
     in_place = False
-
-    @classmethod
-    def environ(cls, case, cache_directory):
-        return super().environ(case, cache_directory) | compiler.flags_environ(case)
 
     def build(self, abstract=False):
         super().build(abstract)

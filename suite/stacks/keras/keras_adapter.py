@@ -15,7 +15,7 @@ from suite.stacks.catalog import environment_of
 from suite.stacks.knobs import Knob
 from suite.workloads import trees
 
-JIT = Knob("jit_compile=True", "Keras doesn't compile by itself here", ("cpu", "cuda"))
+JIT = Knob("jit_compile=True", "by default PyTorch is eager, TensorFlow without XLA", ("cpu",))
 OWN = {"adamw": "keras_adamw"}  # Keras's formula where it isn't the paper's
 # Keras's names of variables and layers, as ours.
 NAMES = {
@@ -95,8 +95,8 @@ class KerasAdapter(base.Adapter):
         self.model.make_predict_function()
 
     def canonical_name(self, path):
-        """Returns our name of a Keras variable: `blocks.0.mlp.up.weight` of `blocks_0_mlp_up/kernel` (on PyTorch a layer's
-        name can't have a dot), `b` of `b/kernel`, `x` of a model's own."""
+        """Returns our name of a Keras variable: `b` of `b/kernel`, `x` of a model's own, `blocks.0.up.weight` of
+        `blocks_0_up/kernel`, since on PyTorch a layer's name can't have a dot."""
         ours = {name.replace(".", "_"): name for name in (*self.tensors.parameters, *self.tensors.buffers)}
         name = "_".join(NAMES.get(part, part) for part in path.removeprefix(f"{self.model.name}/").split("/"))
         return ours.get(name) or ours.get(name.removesuffix("_weight"), name)

@@ -6,7 +6,6 @@ import numpy as np
 
 from suite.stacks.keras.keras_adapter import JIT, KerasAdapter
 from suite.stacks.observed import Observed
-from suite.stacks.torch import mkl_path
 from suite.stacks.torch import torch_eager_adapter as torch_eager
 from suite.stacks.torch import torch_inductor_adapter as torch_inductor
 
@@ -16,7 +15,7 @@ class Adapter(KerasAdapter, torch_eager.Adapter):
 
     backend = "torch"
     packages = ("keras", *torch_eager.Adapter.packages)
-    knobs = (JIT, mkl_path.KNOB)
+    knobs = (JIT,)
     holders = Observed.holders  # eager PyTorch finds tensors by its own optimizer
 
     @classmethod

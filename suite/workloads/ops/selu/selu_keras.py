@@ -13,6 +13,7 @@ class Selu(keras.Model):
     def __init__(self, n):
         super().__init__()
         self.x = self.add_weight(shape=[n, n], name="x")
+        self.built = True
 
     def call(self, inputs):
         return LAMBDA * ops.elu(self.x, alpha=ALPHA)
