@@ -69,6 +69,7 @@ COUPLED = """optax.chain(
         optax.adam(protocol.LEARNING_RATE, b1=protocol.BETA1, b2=protocol.BETA2, eps=protocol.EPSILON),
     )"""
 KERAS = "keras/keras_adapter.py"
+KERAS_NAMED = "        self.variables = self.named"
 KERAS_COUPLED = """        class Coupled(optimizers.Adam):
             def update_step(self, gradient, variable, learning_rate):
                 super().update_step(gradient + protocol.WEIGHT_DECAY * variable, variable, learning_rate)
@@ -225,9 +226,10 @@ MUTANTS: dict[str, AdapterMutant] = {
                 ("            weight_decay=protocol.WEIGHT_DECAY,\n", ""))}),
     "keras: mean loss": keras_step("the epoch's mean loss in place of a step's",
                                    "            self.model._loss_tracker = last_loss(self.keras)\n", ""),
-    "keras: statistics stand": keras_step("batch norms are frozen", "        self.variables = {",
-               "        for layer in self.model.layers:\n            layer.momentum = 1.0\n        self.variables = {",
-               "resnet50", "buffer"),
+    "keras: statistics stand": keras_step(
+        "batch norms are frozen", KERAS_NAMED,
+        f"        for layer in self.model.layers:\n            layer.momentum = 1.0\n{KERAS_NAMED}",
+        "resnet50", "buffer"),
     **{f"numpy: {name}": AdapterMutant("optimizer", name, "numpy", "ffn", {"numpy/numpy_adapter.py": changes})
        for name, changes in NUMPY_OPTIMIZERS.items()},
     # --- steps that do something else than the optimizer alone would ---

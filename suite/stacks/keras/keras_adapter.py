@@ -30,7 +30,8 @@ NAMES = {
 
 
 class KerasAdapter(base.Adapter):
-    """A backend's class has `backend` and says what is the state (`held`, `state`), and how gradients are taken."""
+    """State: the model, updated in place, but on JAX. A backend's class says how gradients are taken, how a moment
+    begins anew (`renew`), and how an input is put on the device."""
 
     backend: str
     family = "keras"
@@ -77,10 +78,7 @@ class KerasAdapter(base.Adapter):
             raise base.Unsupported("Keras makes a model's variables with their values, so not on shapes alone")
         dialect = self.code()
         self.model = self.make_model(dialect)
-        self.variables = {self.canonical_name(variable.path): variable for variable in self.model.weights}
-        wanted = {**self.tensors.parameters, **self.tensors.buffers}
-        if unlike := sorted(self.variables.keys() ^ wanted.keys()):
-            raise ValueError(f"the model and the spec don't both have {unlike[0]}")
+        self.variables = self.named_variables()
         self.trained = [self.canonical_name(variable.path) for variable in self.model.trainable_variables]
         updates = self.train and self.optimizer
         self.compiled(
@@ -93,6 +91,12 @@ class KerasAdapter(base.Adapter):
             self.model._loss_tracker = last_loss(self.keras)
             self.model.make_train_function()
         self.model.make_predict_function()
+
+    def named_variables(self):
+        named = {self.canonical_name(variable.path): variable for variable in self.model.weights}
+        if unlike := sorted(named.keys() ^ {*self.tensors.parameters, *self.tensors.buffers}):
+            raise ValueError(f"the model and the spec don't both have {unlike[0]}")
+        return named
 
     def canonical_name(self, path):
         """Returns our name of a Keras variable: `b` of `b/kernel`, `x` of a model's own, `blocks.0.up.weight` of
@@ -135,9 +139,7 @@ class KerasAdapter(base.Adapter):
         self.model.reset_metrics()
 
     def place(self, parameters, batch, moments=True):
-        for name, value in parameters:
-            variable = self.variables[name]
-            variable.assign(value.reshape(variable.shape))  # heads have an axis of their own in Keras
+        self.load(parameters)
         updates = bool(self.train and self.optimizer)
         if updates:
             self.reset(moments)
@@ -145,11 +147,30 @@ class KerasAdapter(base.Adapter):
         self.wait(*placed)
         return placed
 
+    def load(self, parameters):
+        for name, value in parameters:
+            variable = self.variables[name]
+            variable.assign(value.reshape(variable.shape))  # heads have an axis of their own in Keras
+
     @staticmethod
     def split(batch):
         """Returns inputs and target as Keras takes them: one input as it is, several by their names."""
         inputs = {name: value for name, value in batch.items() if name != "target"}
         return next(iter(inputs.values())) if len(inputs) == 1 else inputs, batch.get("target")
+
+    def state(self, updates):
+        return self.model
+
+    def step(self, state, batch):
+        x, y = self.split(batch)
+        if not self.train:
+            return state, self.predicted(state, x)
+        if not self.optimizer:
+            return state, self.loss_and_gradients(state, x, y)
+        return state, self.model.train_function([(x, y)])["loss"]
+
+    def predicted(self, state, x):
+        return self.model.predict_function([(x,)])
 
     def read(self, what, state, batch):
         x, y = self.split(batch)

@@ -9,8 +9,6 @@ from suite.stacks.tensorflow.tf_optimizers import renew
 
 
 class Adapter(KerasAdapter, tf_graph.Adapter):
-    """State: the model, whose variables are tf.Variables, updated in place."""
-
     backend = "tensorflow"
     packages = ("keras", *tf_graph.Adapter.packages)
     knobs = (JIT,)
@@ -48,20 +46,6 @@ class Adapter(KerasAdapter, tf_graph.Adapter):
 
     def renew(self, variable, moments):
         renew(self.tf, variable.value, self.tf.zeros(variable.shape if moments else [0], variable.dtype))
-
-    def state(self, updates):
-        return self.model
-
-    def step(self, state, batch):
-        x, y = self.split(batch)
-        if not self.train:
-            return state, self.predicted(state, x)
-        if not self.optimizer:
-            return state, self.loss_and_gradients(state, x, y)
-        return state, self.model.train_function([(x, y)])["loss"]
-
-    def predicted(self, state, x):
-        return self.model.predict_function([(x,)])
 
     def loss_and_gradients(self, state, x, y):
         return self.loss_of_batch(x, y)

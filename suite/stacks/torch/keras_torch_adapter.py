@@ -11,8 +11,6 @@ from suite.stacks.torch import torch_inductor_adapter as torch_inductor
 
 
 class Adapter(KerasAdapter, torch_eager.Adapter):
-    """State: the model, updated in place."""
-
     backend = "torch"
     packages = ("keras", *torch_eager.Adapter.packages)
     knobs = (JIT,)
@@ -29,20 +27,6 @@ class Adapter(KerasAdapter, torch_eager.Adapter):
 
     def renew(self, variable, moments):
         variable.value.data = self.put(np.zeros(variable.shape if moments else 0, np.float32))
-
-    def state(self, updates):
-        return self.model
-
-    def step(self, state, batch):
-        x, y = self.split(batch)
-        if not self.train:
-            return state, self.predicted(state, x)
-        if not self.optimizer:
-            return state, self.loss_and_gradients(state, x, y)
-        return state, self.model.train_function([(x, y)])["loss"]
-
-    def predicted(self, state, x):
-        return self.model.predict_function([(x,)])
 
     def loss_and_gradients(self, state, x, y):
         model = self.model
