@@ -1,4 +1,5 @@
-"""Races our JAX and TensorFlow models against KerasHub's on the same backend: the two steps differ only in the model.
+"""Races our JAX, TensorFlow and Keras models against KerasHub's on the same backend: the two steps differ only in the
+model.
 
 Required of ours / theirs: an interval whose upper end is at most 1.03, and whose half-width is at most 2 %. Runs in the
 environment `keras`; benchmarks/README.md shows the command.
@@ -84,9 +85,42 @@ def on_tensorflow(adapter: type[Any]) -> type[Any]:
     return OnTensorFlow
 
 
+def on_keras(adapter: type[Any]) -> type[Any]:
+    """Returns our Keras adapter with their model: the same trainer's step."""
+
+    class OnKeras(KerasHub, adapter):  # type: ignore[misc]
+        def make_model(self, dialect: Any) -> Any:
+            self.find()
+            return self.model
+
+        def named_variables(self) -> dict[str, Any]:
+            return {variable.path: variable for variable in self.model.weights}
+
+        def canonical_name(self, path: str) -> str:
+            return path
+
+        def load(self, parameters: Any) -> None:
+            self.theirs.load(parameters)
+
+        def split(self, batch: Any) -> tuple[Any, Any]:
+            inputs = {name: value for name, value in batch.items() if name != "target"}
+            return self.theirs.inputs(**inputs), batch["target"]
+
+    return OnKeras
+
+
+BACKENDS = {
+    "jax_jit": ("jax", on_jax),
+    "tf_graph": ("tensorflow", on_tensorflow),
+    "tf_xla": ("tensorflow", on_tensorflow),
+    "keras_jax": ("jax", on_keras),
+    "keras_tf": ("tensorflow", on_keras),
+}
+
+
 def main() -> None:
-    options = arguments(__doc__, ("jax_jit", "tf_graph", "tf_xla"), MODELS).parse_args()
-    backend, on = ("jax", on_jax) if options.stack == "jax_jit" else ("tensorflow", on_tensorflow)
+    options = arguments(__doc__, tuple(BACKENDS), MODELS).parse_args()
+    backend, on = BACKENDS[options.stack]
     with tempfile.TemporaryDirectory(prefix="stack-wars-") as home:
         # An empty home folder, since a user's keras.json may set other types and layouts.
         os.environ |= {"KERAS_BACKEND": backend, "KERAS_HOME": home}

@@ -37,7 +37,7 @@ from tests.stressed_mutations import STRESSED_MUTANTS
 
 ROOT = catalog.HOME.parents[1]
 QUICK = Protocol(samples_min=5, seconds_min=0.01, samples_max=60, seconds_max=20.0, side_samples=3, side_samples_slow=2)
-STACK_OF = {"numpy": "numpy", "jax": "jax_jit", "torch": "torch_eager", "tf": "tf_graph"}
+STACK_OF = {"numpy": "numpy", "jax": "jax_jit", "torch": "torch_eager", "tf": "tf_graph", "keras": "keras_jax"}
 AT_SMALL = ("vit: larger_epsilon", "bert: squares_less_square", "resnet50: squares_less_square")
 # {pattern of a reason that the gate gives: name of the check}. The first pattern that matches counts.
 CHECKS = {

@@ -128,6 +128,7 @@ EPSILON = 1e-8
 WEIGHT_DECAY = 0.01
 
 MOMENTS = {"adamw": ("m", "v"), "sgd": ("v",)}  # the optimizers, and the moments that each keeps of a parameter
+ADAMW = ("adamw", "keras_adamw")  # the paper's, and Keras's, which adds epsilon before the bias correction
 # SGD with momentum as PyTorch has it: v = momentum v + g; p -= lr v (the same learning rate).
 MOMENTUM = 0.9
 

@@ -73,6 +73,13 @@ COUPLED = """optax.chain(
         optax.add_decayed_weights(protocol.WEIGHT_DECAY),
         optax.adam(protocol.LEARNING_RATE, b1=protocol.BETA1, b2=protocol.BETA2, eps=protocol.EPSILON),
     )"""
+KERAS = "keras/keras_adapter.py"
+KERAS_NAMED = "        self.variables = self.named"
+KERAS_COUPLED = """        class Coupled(optimizers.Adam):
+            def update_step(self, gradient, variable, learning_rate):
+                super().update_step(gradient + protocol.WEIGHT_DECAY * variable, variable, learning_rate)
+
+        return Coupled("""
 TORCH_SETUP = "optimizer = self.make_optimizer(self.model.parameters()) if updates else None\n"
 TORCH_BACKWARD = "        loss.backward()\n        if optimizer is None:"
 TORCH_READ = "        for name, value in model.named_buffers():\n            value.copy_(before[name])  # the loss has"
@@ -140,6 +147,11 @@ NUMPY_KEEPS = """        if self.since > 3:
 
     def computed(self, state, batch):
 """
+
+
+def keras_step(what: str, old: str, new: str, workload: str = "ffn", kind: str = "stack") -> AdapterMutant:
+    """Keras's step made otherwise, on JAX."""
+    return AdapterMutant(kind, what, "keras_jax", workload, {KERAS: ((old, new),)})
 
 
 def stops(what: str, stack: str, workload: str, *changes: Replacement, pass_: str = "train") -> AdapterMutant:
@@ -214,6 +226,20 @@ MUTANTS: dict[str, AdapterMutant] = {
         RULES: (("        super().reset()\n        self.count.assign(0.0)\n", "        super().reset()\n"),)}),
     "tf: momentum": AdapterMutant("optimizer", "momentum of 0.8", "tf_graph", "resnet50", {
         RULES: (("momentum=protocol.MOMENTUM,", "momentum=0.8,"),)}),
+    "keras: the paper's epsilon": keras_step(
+        "judged by the paper's formula", 'OWN = {"adamw": "keras_adamw"}', "OWN = {}", kind="optimizer"),
+    "keras: eps x 10": keras_step("ten times epsilon", "epsilon=protocol.EPSILON", "epsilon=1e-7", kind="optimizer"),
+    "keras: no decay": keras_step("no weight decay", "weight_decay=protocol.WEIGHT_DECAY", "weight_decay=0.0",
+                                  kind="optimizer"),
+    "keras: coupled decay": AdapterMutant("optimizer", "Adam with L2 regularisation", "keras_jax", "ffn", {
+        KERAS: (("        return optimizers.AdamW(", KERAS_COUPLED),
+                ("            weight_decay=protocol.WEIGHT_DECAY,\n", ""))}),
+    "keras: mean loss": keras_step("the epoch's mean loss in place of a step's",
+                                   "            self.model._loss_tracker = last_loss(self.keras)\n", ""),
+    "keras: statistics stand": keras_step(
+        "batch norms are frozen", KERAS_NAMED,
+        f"        for layer in self.model.layers:\n            layer.momentum = 1.0\n{KERAS_NAMED}",
+        "resnet50", "buffer"),
     **{f"numpy: {name}": AdapterMutant("optimizer", name, "numpy", "ffn", {"numpy/numpy_adapter.py": changes})
        for name, changes in NUMPY_OPTIMIZERS.items()},
     # --- steps that do something else than the optimizer alone would ---

@@ -71,6 +71,7 @@ MUTANTS: dict[str, Mutant] = {
         "jax": (("approximate=True", "approximate=False"),),
         "torch": (('approximate="tanh"', 'approximate="none"'),),
         "tf": (("approximate=True", "approximate=False"),),
+        "keras": (("approximate=True", "approximate=False"),),
     }),
     "dropped_bias": Mutant("ffn", "the second bias is never added", {
         "numpy": (('    y_ND += parameters["down.bias"]\n', ""), ('    e_ND += parameters["down.bias"]\n', "")),
@@ -79,6 +80,8 @@ MUTANTS: dict[str, Mutant] = {
                    "F.linear(F.gelu(self.up(x), approximate=\"tanh\"), self.down.weight)"),),
         "tf": (("self.down(tf.nn.gelu(self.up(x), approximate=True))",
                 "tf.matmul(tf.nn.gelu(self.up(x), approximate=True), self.down.weight)"),),
+        "keras": (("    return keras.Model(x, layers.Dense(width, name=\"down\")(h))",
+                   "    down = layers.Dense(width, name=\"down\")\n    return keras.Model(x, down(h) - down.bias)"),),
     }),
     "summed_loss": Mutant("ffn", "the loss is a sum, not a mean: AdamW hides it from the parameters", {
         "numpy": (("loss = np.mean(", "loss = np.sum("), ("e_ND *= 2.0 / e_ND.size", "e_ND *= 2.0")),
@@ -91,6 +94,7 @@ MUTANTS: dict[str, Mutant] = {
         "jax": (("(q_BSNH, k_BSNH, v_BSNH)", "(q_BSNH, k_BSNH, v_BSNH, scale=D**-0.5)"),),
         "torch": (("(q_BNSH, k_BNSH, v_BNSH)", "(q_BNSH, k_BNSH, v_BNSH, scale=D**-0.5)"),),
         "tf": (("H**-0.5", "D**-0.5"),),
+        "keras": (("3, axis=2))", "3, axis=2), scale=width**-0.5)"),),
     }),
     "causal_mask": Mutant("mha", "a causal mask where none is asked for", {
         "numpy": (("    p_BNST -= p_BNST.max",
@@ -175,6 +179,7 @@ MODEL_MUTANTS: dict[str, Mutant] = {
         "torch": (("is_causal=True", "attn_mask=torch.ones(T, T, dtype=torch.bool, device=x_BTD.device).tril(1)"),
                   ("import torch.nn.functional", "import torch\nimport torch.nn.functional")),
         "tf": (("tf.ones([T, T]), -1, 0)", "tf.ones([T, T]), -1, 1)"),),
+        "keras": (("is_causal=True", "mask=ops.tril(ops.ones([1, 1, T, T], bool), 1)"),),
     }),
     "first_version": Mutant("resnet50", "ResNet v1: the stride is in the 1x1 convolution before the 3x3", {
         "jax": (('layer("reduce", x_BRCD)', 'layer("reduce", x_BRCD, stride)'),
@@ -188,6 +193,7 @@ MODEL_MUTANTS: dict[str, Mutant] = {
         "jax": (("MOMENTUM = 0.1", "MOMENTUM = 0.01"),),
         "torch": (("momentum=0.1", "momentum=0.01"),),
         "tf": (("MOMENTUM = 0.1", "MOMENTUM = 0.01"),),
+        "keras": (("KEPT = 0.9", "KEPT = 0.99"),),
     }),
 }  # fmt: skip
 
@@ -197,6 +203,7 @@ MORE_MODEL_MUTANTS: dict[str, Mutant] = {
         "jax": (("[: tokens.shape[1]]", "[1 : tokens.shape[1] + 1]"),),
         "torch": (("[: tokens.shape[1]]", "[1 : tokens.shape[1] + 1]"),),
         "tf": (("self.positions[:T]", "self.positions[1 : T + 1]"),),
+        "keras": (("x_BSD + self.table_PD[: x_BSD.shape[1]]", "x_BSD + self.table_PD[1 : x_BSD.shape[1] + 1]"),),
     }),
     "stopped_gradient": Mutant("gpt2", "no gradient flows through the keys: the forward pass is right", {
         "jax": (("(q_BTNH, k_BTNH, v_BTNH, is_causal", "(q_BTNH, jax.lax.stop_gradient(k_BTNH), v_BTNH, is_causal"),),
@@ -286,6 +293,7 @@ MORE_MODEL_MUTANTS: dict[str, Mutant] = {
         "jax": (("MOMENTUM * count / (count - 1) * var_D", "MOMENTUM * var_D"),),
         "tf": (("self.running_var.assign(var_D)",
                 BIASED),),
+        "keras": (("* unbiased)", "* 1.0)"),),
     }, ("train",)),
     "stale_means": Mutant("resnet50", "of the running statistics the means never move", {
         "jax": (('(1 - MOMENTUM) * running["running_mean"] + MOMENTUM * mean_D', 'running["running_mean"]'),),

@@ -142,7 +142,7 @@ EVERY_OPERATION = {
 }
 # One stack of each dialect: where the others need a process each, they are asked before a release.
 FEW = ("numpy", "jax_jit", "torch_eager", "tf_xla")
-REST = tuple(stack for stack in STACKS if stack not in FEW + EXPORTED)
+REST = tuple(name for name, stack in STACKS.items() if name not in FEW + EXPORTED and not stack.native)
 WITH_OLDER = ("jax_jit", "torchax_jit")  # these have an older JAX as well
 # What a step takes, what holds that, whose kernels do the work, and where its time goes.
 WHOLE_STEP = ("--purpose=memory", "--explain", "--profile=on", "--workload=ffn", "--size=full", "--pass=train")

@@ -55,7 +55,11 @@ def cells_of(*folders: Path) -> dict[Cell, Observation]:
 @pytest.fixture(
     params=[
         pytest.param((FEW, OF_FEW), marks=pytest.mark.runs(*FEW), id="few"),
-        pytest.param((REST, STACKS.keys() - OF_FEW), marks=pytest.mark.runs(*REST), id="rest"),
+        pytest.param(
+            (REST, {name for name in STACKS if not STACKS[name].native} - OF_FEW),
+            marks=pytest.mark.runs(*REST),
+            id="rest",
+        ),
     ]
 )
 def asked(request: pytest.FixtureRequest) -> tuple[dict[str, Asked], set[str]]:

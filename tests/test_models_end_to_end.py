@@ -37,8 +37,13 @@ WRONG = {f"wrong {stack}": (stack, [*MODEL_MUTANTS][i :: len(WRITTEN)]) for i, s
 # The stacks that run another's dialect file: a model of each kind, one with buffers on those that hold them otherwise.
 LEFT = tuple(stack for stack in STACKS if stack not in WRITTEN)
 WITH_BUFFERS = ("torchax_jit", "tf_xla")
+KERAS = ("keras_jax", "keras_torch", "keras_tf")
+IN_KERAS = [name for name, workload in MODELS.items() if "keras" in workload.dialects]
+OF_KERAS = (*(f"--workload={model}" for model in IN_KERAS), "--pass=train", *of(KERAS))
 RUNS = (
     {
+        "keras": Asked(3, (*OF_KERAS, "--size=odd"), module=TOGETHER, release=True),
+        "keras bf16": Asked(3, (*OF_KERAS, "--size=tiny", "--precision=bf16"), module=TOGETHER, release=True),
         "gpt2": Asked(3, ("--workload=gpt2", *TRAIN, *of(LEFT)), module=TOGETHER, release=True),
         "resnet50": Asked(2, ("--workload=resnet50", *TRAIN, *of(WITH_BUFFERS)), module=TOGETHER, release=True),
     }
@@ -71,6 +76,7 @@ RUNS = (
         ("odd", "odd", MODELS, WRITTEN),
         ("gpt2", "tiny", ["gpt2"], LEFT),
         ("resnet50", "tiny", ["resnet50"], WITH_BUFFERS),
+        ("keras", "odd", IN_KERAS, KERAS),
     ],
 )
 def test_stacks_compute_the_models_of_the_golden_files(
@@ -91,6 +97,14 @@ def test_every_wrong_model_ends_as_wrong(runs: Lanes, run: str, names: list[str]
     assert [(row["case_name"], row["outcome"]) for row in rows if row["outcome"] != "wrong"] == []
 
 
+@pytest.mark.runs("keras bf16")
+def test_models_run_in_keras_s_mixed_precision(runs: Lanes) -> None:
+    rows = results.load(runs["keras bf16"].folder).rows
+    assert [(row["case_name"], row["outcome"], row["reason"]) for row in rows if row["outcome"] != "ok"] == []
+    assert {(row["workload"], row["stack"]) for row in rows} == {*product(IN_KERAS, KERAS)}
+    assert {row["precision_observed"] for row in rows} == {"bf16"}
+
+
 @pytest.mark.runs("bf16")
 def test_llama_runs_in_every_mixed_precision_of_pytorch(runs: Lanes) -> None:
     """Its queries and keys are turned by float32 angles, and must still be of the values' type for attention."""
@@ -104,7 +118,8 @@ def test_llama_runs_in_every_mixed_precision_of_pytorch(runs: Lanes) -> None:
 @pytest.mark.parametrize("size", SIZES)
 def test_a_golden_file_made_again_is_the_stored_one(size: str) -> None:
     oracle = golden.GoldenMaker(venv.ensure("oracle", "test").python, worker_environment(os.environ))
-    assert oracle.differences(MODELS[REMADE], size) == []
+    model = MODELS[REMADE]
+    assert [oracle.differences(model, size, optimizer) for optimizer in golden.paths_of(model, size)] == [[], []]
 
 
 @pytest.mark.release

@@ -35,7 +35,7 @@ def test_they_are_of_every_kind_in_every_dialect_and_at_both_kinds_of_size() -> 
     assert len({trial.name for trial in TRIALS}) > 120
     kinds = {"op", "model", "optimizer", "buffer", "precision", "stack", "late", "stressed"}
     assert {trial.kind for trial in TRIALS} == kinds
-    assert {STACKS[trial.case.stack].dialect for trial in TRIALS} == {"numpy", "jax", "torch", "tf"}
+    assert {STACKS[trial.case.stack].dialect for trial in TRIALS} == {"numpy", "jax", "torch", "tf", "keras"}
     for dialect in ("jax", "torch", "tf"):
         assert {trial.kind for trial in TRIALS if STACKS[trial.case.stack].dialect == dialect} == kinds, dialect
     assert {trial.case.size for trial in TRIALS} == {"tiny", "small", "custom"}

@@ -24,11 +24,16 @@ from suite.reference.digests import Digest
 from suite.results.outcomes import FAILED
 from suite.workloads.catalog import Workload, find
 
+KERAS_ADAMW = "keras_adamw"
 AGREEMENT = 1e-6  # relative: two makings of a file differ by the order of float64 sums, and by rounding to float32
 
 
-def path_of(workload: Workload, size: str) -> Path:
-    return workload.folder / "golden" / f"{size}.npz"
+def paths_of(workload: Workload, size: str) -> dict[str, Path]:
+    """Returns the golden files of a size by their steps' optimizer: the spec's, and Keras's if the model is written in
+    Keras and Keras computes that optimizer otherwise."""
+    own, path = workload.spec.OPTIMIZER, workload.folder / "golden" / f"{size}.npz"
+    keras = own == "adamw" and "keras" in workload.dialects
+    return {own: path} | ({KERAS_ADAMW: expected.with_optimizer(path, KERAS_ADAMW)} if keras else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ class GoldenMaker:
     python: Path
     variables: Mapping[str, str]
 
-    def make(self, workload: Workload, size: str, file: Path) -> None:
+    def make(self, workload: Workload, size: str, optimizer: str, file: Path) -> None:
         """Makes a golden file. Raises UserError if the workload has no oracle, and, with the end of the program's error
         output, if the program fails."""
         if not (workload.folder / "oracle.py").exists():
@@ -46,17 +51,17 @@ class GoldenMaker:
                 f"Workload '{workload.name}' has no oracle.py, which makes golden files. With a `reference` in its "
                 "spec it needs none."
             )
-        command = [str(self.python), "-m", "tools.oracle", str(workload.folder), size, str(file)]
+        command = [str(self.python), "-m", "tools.oracle", str(workload.folder), size, str(file), optimizer]
         done = subprocess.run(command, env=dict(self.variables), capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise UserError(f"The golden file of {workload.name}, {size}, couldn't be made:\n{done.stderr[-2000:]}")
 
-    def differences(self, workload: Workload, size: str) -> list[str]:
+    def differences(self, workload: Workload, size: str, optimizer: str) -> list[str]:
         """Makes the golden file again. Returns the names of the tensors in which it differs from the stored file."""
         with tempfile.TemporaryDirectory() as folder:
             new = Path(folder) / "new.npz"
-            self.make(workload, size, new)
-            return compare(expected.load(path_of(workload, size)), expected.load(new))
+            self.make(workload, size, optimizer, new)
+            return compare(expected.load(paths_of(workload, size)[optimizer]), expected.load(new))
 
 
 def compare(stored: expected.ReferenceAnswer, new: expected.ReferenceAnswer) -> list[str]:
@@ -93,14 +98,15 @@ def golden(*, workload: Names = (), size: Names = ("tiny", "odd", "small"), chec
         for each in size:
             if each not in model.sizes:
                 raise unknown("size", each, model.sizes, of=f"Workload '{model.name}'")
-            path, differing = path_of(model, each), []
-            if check:
-                differing = oracle.differences(model, each)
-            else:
-                oracle.make(model, each, path)
-            code = FAILED if differing else code
-            ending = f"differs in {', '.join(differing)}" if differing else "as stored" if check else "made"
-            print(f"{path}: {ending}")
+            for optimizer, path in paths_of(model, each).items():
+                differing = []
+                if check:
+                    differing = oracle.differences(model, each, optimizer)
+                else:
+                    oracle.make(model, each, optimizer, path)
+                code = FAILED if differing else code
+                ending = f"differs in {', '.join(differing)}" if differing else "as stored" if check else "made"
+                print(f"{path}: {ending}")
     return code
 
 

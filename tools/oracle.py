@@ -1,5 +1,5 @@
 """Makes a golden file, with the Python of the environment `oracle`: `python -m tools.oracle WORKLOAD_FOLDER
-SIZE FILE`.
+SIZE FILE OPTIMIZER`. With another optimizer than the spec's, the file has digests, and no stressed weights.
 
 The oracle, another implementation of the same architecture, gets the same canonical weights. In float64 it computes
 what every stack must compute: output, loss, gradients, the movement of parameters and buffers in three optimizer steps,
@@ -8,6 +8,7 @@ and the results with stressed weights.
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -118,23 +119,25 @@ def renamed(ours: Iterable[str], names: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def make(workload: catalog.Workload, size: str) -> ReferenceAnswer:
-    whole = size in WHOLE_SIZES
+def make(workload: catalog.Workload, size: str, optimizer_name: str) -> ReferenceAnswer:
+    """Returns the answer with the optimizer's steps."""
+    own = optimizer_name == workload.spec.OPTIMIZER
+    whole = size in WHOLE_SIZES and own
     dims = workload.dims(size, {})
     oracle = Oracle(workload, dims)
     oracle.place()
     outputs = oracle.outputs().items()
     expected = ReferenceAnswer({name: output if whole else digest(output, name) for name, output in outputs})
     if "train" in workload.spec.PASSES:
-        add_steps(expected, oracle, whole)
-    expected.stressed = under_stress(oracle, whole)
+        add_steps(expected, oracle, optimizer_name, whole)
+    expected.stressed = under_stress(oracle, whole) if own else {}
     return expected
 
 
-def add_steps(expected: ReferenceAnswer, oracle: Oracle, whole: bool) -> None:
-    """Adds what three training steps give."""
+def add_steps(expected: ReferenceAnswer, oracle: Oracle, optimizer_name: str, whole: bool) -> None:
+    """Adds what three training steps with an optimizer give."""
     oracle.model.train()
-    optimizer, steps = make_optimizer(oracle.spec.OPTIMIZER, oracle.model), Steps(whole)
+    optimizer, steps = make_optimizer(optimizer_name, oracle.model), Steps(whole)
     for step in range(protocol.GATE_STEPS):
         optimizer.zero_grad()
         loss = oracle.loss()
@@ -143,9 +146,13 @@ def add_steps(expected: ReferenceAnswer, oracle: Oracle, whole: bool) -> None:
         if step == 0:
             for name, gradient in oracle.gradients():
                 expected.gradients[name] = np.array(gradient) if whole else digest(gradient, f"gradient/{name}")
+        if optimizer_name == "keras_adamw":
+            # Keras adds epsilon before v is corrected for its bias: that is PyTorch's AdamW with an epsilon as much
+            # larger as v's root is.
+            optimizer.param_groups[0]["eps"] = protocol.EPSILON / math.sqrt(1.0 - protocol.BETA2 ** (step + 1))
         optimizer.step()
     expected.losses = steps.losses
-    expected.noise = steps.noise() if oracle.spec.OPTIMIZER == "adamw" else {}
+    expected.noise = steps.noise() if optimizer_name in protocol.ADAMW else {}
     expected.add_movement(oracle.start(), oracle.tensor, whole)
 
 
@@ -179,8 +186,8 @@ def make_optimizer(name: str, model: Any) -> Any:
 
 
 def main() -> None:
-    folder, size, file = sys.argv[1:]
-    save(Path(file), make(catalog.load(Path(folder)), size))
+    folder, size, file, optimizer = sys.argv[1:]
+    save(Path(file), make(catalog.load(Path(folder)), size, optimizer))
 
 
 if __name__ == "__main__":

@@ -64,7 +64,21 @@ def flop(values: Iterable[float | None]) -> Unit:
 # Words whose titles are their names.
 WORDS = (
     *("question", "stack", "sweep", "value", "baseline", "clock", "ended", "phase", "blocks", "record"),
-    *("what", "of", "fact", "reading", "limit", "block", "run", "throttled", "reasons", "eager", "compiled"),
+    *(
+        "what",
+        "of",
+        "fact",
+        "reading",
+        "limit",
+        "block",
+        "run",
+        "throttled",
+        "reasons",
+        "eager",
+        "compiled",
+        "native",
+        "unified",
+    ),
     *("precision_observed", "source", "category", "operation", "tensor", "why_none", "compiler", "published"),
     *("why_they_differ", "published_in", "told", "beside", "difference", "figure", "alone"),
 )
@@ -125,6 +139,10 @@ COLUMNS = {
     "eager_first_seconds": seconds("Eager", "first run", with_="first"),
     "compiled_first_seconds": seconds("Compiled", "first run", with_="first"),
     "pays_off_after_steps": count("Pays off after", "steps"),
+    "native_median_seconds": seconds("Native", "median", with_="step"),
+    "unified_median_seconds": seconds("Unified", "median", with_="step"),
+    "native_first_seconds": seconds("Native", "first run", with_="first"),
+    "unified_first_seconds": seconds("Unified", "first run", with_="first"),
     # Means and totals
     "common_mean": Column("Mean", "of common ones", write=units.ratio),
     "own_mean": Column("Mean", "of its own", write=units.ratio),

@@ -65,6 +65,10 @@ class ReferenceAnswer:
             self.moved[name] = moved if whole else digest(moved, moved_key(name, name in self.gradients))
             self.shrunk[name] = shrinkage(start, moved)
 
+    def take_steps_of(self, other: ReferenceAnswer) -> None:
+        """Takes what another optimizer's steps give in place of this answer's."""
+        self.losses, self.moved, self.shrunk, self.noise = other.losses, other.moved, other.shrunk, other.noise
+
     def digested(self) -> ReferenceAnswer:
         """Returns this answer with digests in place of tensors, as golden files of the larger sizes have it."""
         return ReferenceAnswer(
@@ -140,11 +144,13 @@ def from_reference(
     parameters: Mapping[str, Array],
     batch: Mapping[str, Array],
     compared: Callable[[Any], dict[str, Array]],
+    optimizer_name: str | None,
     buffers: Iterable[str] = (),
 ) -> ReferenceAnswer:
     """Returns the answer of a spec's `reference` for arguments in float64 and int64. Without a target in `batch`, it
-    has only the output of a forward pass. `compared` returns results by name, as they are compared. `buffers` names
-    those of the parameters that are state; a reference may return what a step makes of them."""
+    has only the output of a forward pass. `compared` returns results by name, as they are compared. `optimizer_name`
+    is that of the steps. `buffers` names those of the parameters that are state; a reference may return what a step
+    makes of them."""
     inputs = {name: value for name, value in batch.items() if name != "target"}
     target = batch.get("target")
     first = spec.reference(dims, parameters, **inputs, target=target)
@@ -155,10 +161,10 @@ def from_reference(
     # A question's reference gives the loss alone: dialects judge each other's gradients.
     gradients = {name: first[name] for name in parameters if name in first and name not in state}
     expected = ReferenceAnswer(outputs, [float(first["loss"])], gradients)
-    if spec.OPTIMIZER is None:
+    if optimizer_name is None:
         return expected
     steps = Steps()
-    optimizer = OPTIMIZERS[spec.OPTIMIZER]({name: p for name, p in parameters.items() if name not in state})
+    optimizer = OPTIMIZERS[optimizer_name]({name: p for name, p in parameters.items() if name not in state})
     for _ in range(protocol.GATE_STEPS):
         answer = spec.reference(dims, {**optimizer.parameters, **state}, **inputs, target=target)
         gradients = {name: answer[name] for name in optimizer.parameters}
@@ -211,8 +217,16 @@ def entry(name: str, value: Array | Digest) -> dict[str, Array]:
     return {name: np.asarray(value, np.float32)}
 
 
+def with_optimizer(golden: Path, optimizer: str) -> Path:
+    """Returns the golden file, in digests, of the same step with another optimizer than the spec's."""
+    return golden.with_suffix(f".{optimizer}.npz")
+
+
 def load(path: Path) -> ReferenceAnswer:
-    """Reads a golden file. Raises UserError for a file of an earlier version, which lacks what a step changes."""
+    """Reads a golden file. Raises UserError for a lacking file, and for one of an earlier version, which lacks what a
+    step changes."""
+    if not path.exists():
+        raise UserError(f"{path} is missing. `.venv/bin/python -m tools.golden` makes it.")
     with np.load(path) as file:
         stored = {name: file[name] for name in file.files}
     if stored["losses"].size and not any(name.startswith("shrunk/") for name in stored):

@@ -56,6 +56,22 @@ class AdamW(Optimizer):
         self.parameters[name] = decayed - protocol.LEARNING_RATE * m / c1 / (np.sqrt(v / c2) + protocol.EPSILON)
 
 
+class KerasAdamW(AdamW):
+    """Keras's AdamW, which adds epsilon before the bias correction: p (1 - lr wd) - lr sqrt(c2)/c1 m / (sqrt(v) + eps).
+
+    Source: `Adam.update_step` of Keras 3.15.1 (keras/src/optimizers/adam.py), whose documentation calls this epsilon
+    the "epsilon hat" of Kingma & Ba 2015 (arXiv:1412.6980, just before section 2.1).
+    """
+
+    def update(self, name: str, g: NDArray[np.float64]) -> None:
+        c1, c2 = 1.0 - protocol.BETA1**self.count, 1.0 - protocol.BETA2**self.count
+        m = self.decay_and_add("m", name, (1.0 - protocol.BETA1) * g)
+        v = self.decay_and_add("v", name, (1.0 - protocol.BETA2) * g * g)
+        decayed = self.parameters[name] * (1.0 - protocol.LEARNING_RATE * protocol.WEIGHT_DECAY)
+        step = protocol.LEARNING_RATE * np.sqrt(c2) / c1
+        self.parameters[name] = decayed - step * m / (np.sqrt(v) + protocol.EPSILON)
+
+
 class Momentum(Optimizer):
     """SGD with momentum: v = momentum v + g; p -= lr v."""
 
@@ -65,4 +81,4 @@ class Momentum(Optimizer):
         self.parameters[name] = self.parameters[name] - protocol.LEARNING_RATE * self.decay_and_add("v", name, g)
 
 
-OPTIMIZERS: dict[str, type[Optimizer]] = {"adamw": AdamW, "sgd": Momentum}
+OPTIMIZERS: dict[str, type[Optimizer]] = {"adamw": AdamW, "keras_adamw": KerasAdamW, "sgd": Momentum}

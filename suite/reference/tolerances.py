@@ -16,6 +16,7 @@ from typing import Any
 from suite import protocol
 from suite.reference.digests import Difference
 
+BY = " by "  # in a digest's key before an optimizer that isn't the spec's
 FORM = " of "  # in a digest's key between a question's result and its form, `whole (3, 4)`
 
 

@@ -34,6 +34,7 @@ class Stack:
     dialect: str
     environment: str
     eager: str | None = None  # the stack that runs the same code uncompiled, for eager-against-compiled
+    native: str | None = None  # of a framework upon others: the stack of the same framework without it
     targets: tuple[str, ...] = ("cpu", "cuda", "tpu")
     precisions: tuple[str, ...] = ("f32", "tf32", "bf16")  # tf32 on cuda only
     mixed_precision: str = ""  # which part of a bf16 step is in bfloat16: one word, part of the case's name
@@ -49,11 +50,13 @@ class Stack:
 
     @property
     def compiled(self) -> bool:
-        return self.eager is not None
+        return self.eager is not None or bool(self.compiler)
 
     @property
     def predicted_on(self) -> tuple[str, ...]:
         """Returns the targets for which the stack's steps can be predicted on a machine without that hardware."""
+        if self.native:  # Keras gives a model's variables their values, so it can't build one on shapes alone
+            return ()
         if self.compiler == "XLA":
             return tuple(target for target in self.targets if target != "cpu")
         return ("cuda",) if self.on_shapes else ()
@@ -62,7 +65,8 @@ class Stack:
 MIB = 2**20
 # The frameworks' mixed precisions. In JAX parameters and inputs are cast to bfloat16, so that all later operations are
 # in it; PyTorch's autocast casts by its lists of operations; in TensorFlow the operands of products are cast.
-PARAMETERS, AUTOCAST, PRODUCTS = "parameters", "autocast", "products"
+# In Keras it is a policy, by which each layer casts its inputs and weights.
+PARAMETERS, AUTOCAST, PRODUCTS, POLICY = "parameters", "autocast", "products", "policy"
 
 # For the tuned track. tests/stacks/test_knobs_act.py shows that the knob changes every case it runs except this one.
 LONE_PRODUCT = Exclusion("XLA computes a lone matrix product by a library; XLA's only knob, the vector width, acts on "
@@ -99,6 +103,13 @@ STACKS: dict[str, Stack] = {
         Stack("tf_xla", "TensorFlow, XLA", "tf", "tensorflow", eager="tf_eager",
               mixed_precision=PRODUCTS, compiler="XLA", estimate_seconds=8.0, base_bytes=240 * MIB,
               exclusions=(LONE_PRODUCT,)),
+        # Keras leaves PyTorch uncompiled, and compiles by tf.function on a CPU, with XLA on a GPU.
+        Stack("keras_jax", "Keras on JAX", "keras", "jax", native="jax_jit", mixed_precision=POLICY, compiler="XLA",
+              estimate_seconds=6.0, base_bytes=130 * MIB),
+        Stack("keras_torch", "Keras on PyTorch, eager", "keras", "torch", native="torch_eager",
+              targets=("cpu", "cuda"), mixed_precision=POLICY, estimate_seconds=9.0, base_bytes=170 * MIB),
+        Stack("keras_tf", "Keras on TensorFlow", "keras", "tensorflow", native="tf_graph", mixed_precision=POLICY,
+              estimate_seconds=10.0, base_bytes=260 * MIB),
         Stack("onnxruntime", "ONNX Runtime", "torch", "onnxruntime", eager="torch_eager", targets=("cpu",),
               precisions=("f32",), forward_only=True, estimate_seconds=10.0, base_bytes=200 * MIB),
     )

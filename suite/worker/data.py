@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from suite.case import Case
 from suite.errors import UserError
-from suite.reference.expected import ReferenceAnswer, from_reference, load, named, under_stress
+from suite.reference.expected import ReferenceAnswer, from_reference, load, named, under_stress, with_optimizer
 from suite.stacks.base import Adapter
 from suite.workloads import trees
 from suite.workloads.catalog import Workload
@@ -77,13 +77,14 @@ class Data:
     def results(self, adapter: Adapter, result: Any) -> dict[str, NDArray[Any]]:
         return {"loss": np.asarray(result)} if adapter.train else self.compared(result)
 
-    def expected(self) -> ReferenceAnswer | None:
+    def expected(self, optimizer: str | None = None) -> ReferenceAnswer | None:
         """Returns what the step must give: the spec's float64 answer, or a model's golden file of these dims; None if
-        there is neither. Raises UserError for a golden file without the results of stressed weights, if the spec has
-        such weights."""
+        there is neither. `optimizer` takes the place of the spec's. Raises UserError for a golden file without the
+        results of stressed weights, if the spec has such weights, and for a lacking one of the optimizer's."""
+        optimizer = optimizer or self.spec.OPTIMIZER
         if hasattr(self.spec, "reference"):
             parameters, batch = self.arguments()
-            answer = from_reference(self.spec, self.dims, parameters, batch, self.compared, self.buffers)
+            answer = from_reference(self.spec, self.dims, parameters, batch, self.compared, optimizer, self.buffers)
             if self.stressed:
                 stressed = Data(self.case, self.workload, self.seed, under_stress=True)
                 answer.stressed = under_stress(self.spec, self.dims, *stressed.arguments())
@@ -97,4 +98,6 @@ class Data:
                 f"{path} lacks the results of the spec's STRESSED weights. Make it again by "
                 f"'.venv/bin/python -m tools.golden --workload={self.workload.name} --size={path.stem}'."
             )
+        if optimizer != self.spec.OPTIMIZER:
+            answer.take_steps_of(load(with_optimizer(path, optimizer)))
         return answer

@@ -23,7 +23,7 @@ from suite.workloads.probes import words
 if TYPE_CHECKING:  # it needs NumPy
     from suite.workloads.tensors import Tensor
 
-DIALECTS = ("numpy", "jax", "torch", "tf")  # of the stacks in this repository
+DIALECTS = ("numpy", "jax", "torch", "tf")  # by which a question names its functions; a folder may have others
 ANY = "any"  # in place of a dialect, for code that has only operators and numbers
 HOME = Path(__file__).parent
 

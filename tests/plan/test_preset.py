@@ -10,6 +10,8 @@ import pytest
 from suite.case import Purpose
 from suite.errors import UserError
 from suite.plan import preset
+from suite.plan.planning import choose_stacks
+from suite.stacks.catalog import STACKS
 from suite.workloads.catalog import find
 
 
@@ -29,6 +31,14 @@ def test_every_preset_asks_for_what_exists(name: str) -> None:
 def test_the_published_sizes_are_called_full() -> None:
     assert {"quick", "ops", "full", "tiny"} <= set(preset.names())
     assert preset.load("ops").size == preset.load("full").size == "full"
+
+
+def test_keras_is_asked_where_a_preset_or_an_option_names_it() -> None:
+    for name in ("quick", "ops", "primer", "behaviour", "full", "large", "oom", "why", "versions"):
+        stacks = choose_stacks(preset.load(name).stacks)
+        assert not [stack for stack in stacks if STACKS[stack.partition("@")[0]].native], name
+    assert len(choose_stacks(preset.load("quick").stacks)) == 10
+    assert "keras_jax" in choose_stacks(preset.load("tiny").stacks)
 
 
 @pytest.mark.parametrize(

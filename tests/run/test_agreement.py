@@ -37,6 +37,27 @@ def test_equal_stacks_dont_differ() -> None:
     assert check(digests()) == ("", 0.0)
 
 
+def by_keras(factor: float = 1.0) -> dict[str, Digest]:
+    """What a stack with another optimizer than the spec's writes, its losses and movements other than the spec's."""
+    changed = {"loss 2": 1.1, "moved/w": 1.1 * factor}
+    same = {name: found for name, found in digests().items() if name not in changed}
+    values = {name: TENSORS.get(name, np.ones(1)) for name in changed}
+    keys = {name: f"{name} by keras_adamw" for name in changed}
+    return same | {keys[name]: digest(changed[name] * values[name], keys[name]) for name in changed}
+
+
+def test_stacks_with_two_optimizers_are_compared_in_what_no_optimizer_has_changed() -> None:
+    with_loss = digests() | {"loss 2": digest(np.ones(1), "loss 2")}
+    for ours, theirs in ((by_keras(), with_loss), (with_loss, by_keras())):
+        assert worst(ours, theirs, Tolerances(SMOOTH, "f32"))[0] == ""
+    assert worst(by_keras() | digests(gradient_w=1.5), with_loss, Tolerances(SMOOTH, "f32"))[0] == "gradient/w"
+
+
+def test_stacks_with_the_same_other_optimizer_are_compared_in_its_steps_too() -> None:
+    name, found = worst(by_keras(2.0), by_keras(), Tolerances(SMOOTH, "f32"))
+    assert (name, found.error) == ("moved/w by keras_adamw", pytest.approx(1.0, rel=0.5))
+
+
 def test_the_worst_is_the_worst_for_what_it_is_allowed() -> None:
     ours = digests(output=1.0002, gradient_w=1.005)
     assert check(ours) == ("gradient/w", pytest.approx(5e-3, rel=0.5))

@@ -22,6 +22,9 @@ ASKED = {
     "torch_eager": "models/gpt2",
     "torchax_jit": "ops/ffn",
     "tf_graph": "models/gpt2",
+    "keras_jax": "models/gpt2",
+    "keras_torch": "models/resnet50",
+    "keras_tf": "ops/ffn",
 }
 TWO_ADAPTERS = f"""{WITH_CASE}
 def losses(read_first):

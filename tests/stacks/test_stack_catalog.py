@@ -42,11 +42,18 @@ def test_the_stacks() -> None:
         "tf_eager",
         "tf_graph",
         "tf_xla",
+        "keras_jax",
+        "keras_torch",
+        "keras_tf",
         "onnxruntime",
     )
     for stack in STACKS.values():
-        assert stack.dialect in ("numpy", "jax", "torch", "tf")
-        assert stack.compiled == (stack.eager is not None)
+        assert stack.dialect in ("numpy", "jax", "torch", "tf", "keras")
+        assert stack.compiled == (stack.eager is not None or stack.compiler != "")
+        assert (stack.native is not None) == (stack.dialect == "keras")
+        if stack.native:
+            assert STACKS[stack.native].environment == stack.environment
+            assert stack.predicted_on == ()
         if stack.eager:
             assert STACKS[stack.eager].dialect == stack.dialect
             assert not STACKS[stack.eager].compiled

@@ -102,7 +102,11 @@ def test_exactly_these_variables_are_set(stack: str, target: str, monkeypatch: p
     monkeypatch.setenv("OMP_NUM_THREADS", "77")
     environment = STACKS[stack].environment
     always = EVERYWHERE["jax" if environment == "torchax" else environment.removesuffix("_xla")]
-    caches = CACHES if stack == "torch_inductor" else {}
+    caches = CACHES if stack in ("torch_inductor", "keras_torch") else {}
+    if STACKS[stack].native:
+        caches |= {"KERAS_BACKEND": environment, "KERAS_HOME": "/caches/one/keras"}
+    if stack == "keras_torch":
+        caches |= {"KERAS_TORCH_DEVICE": target}
     case = case_of(stack=stack, target=target, threads=3)
     wanted = thread_environ(3) | always | ADDED[environment][target] | caches
     assert adapter_class(stack).environ(case, "/caches/one") == wanted

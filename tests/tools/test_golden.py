@@ -37,14 +37,20 @@ def test_rounding_is_no_difference_and_a_changed_tensor_is() -> None:
         assert golden.compare(STORED, dataclasses.replace(STORED, **changed)) == said
 
 
+def test_a_model_in_keras_has_a_file_more_where_keras_has_an_optimizer_of_its_own() -> None:
+    assert [*golden.paths_of(find()["gpt2"], "tiny")] == ["adamw", "keras_adamw"]
+    assert [*golden.paths_of(find()["resnet50"], "tiny")] == ["sgd"]
+    assert [*golden.paths_of(find()["llama"], "tiny")] == ["adamw"], "it isn't written in Keras"
+
+
 def test_a_workload_without_an_oracle_has_its_reference_in_its_spec(tmp_path: Path) -> None:
     oracle = golden.GoldenMaker(Path(sys.executable), {})
     with pytest.raises(UserError, match=r"'gemm' has no oracle\.py"):
-        oracle.make(find()["gemm"], "tiny", tmp_path / "new.npz")
+        oracle.make(find()["gemm"], "tiny", "adamw", tmp_path / "new.npz")
 
 
 def test_an_oracle_that_fails_is_told_by_its_last_words(tmp_path: Path) -> None:
     oracle = golden.GoldenMaker(Path(sys.executable), {"PYTHONPATH": "."})  # an interpreter without torch
     with pytest.raises(UserError, match="No module named 'torch'"):
-        oracle.make(find()["gpt2"], "tiny", tmp_path / "new.npz")
+        oracle.make(find()["gpt2"], "tiny", "adamw", tmp_path / "new.npz")
     assert not (tmp_path / "new.npz").exists()

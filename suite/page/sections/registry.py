@@ -21,7 +21,8 @@ for _module in iter_modules(answers.__path__, "suite.answers."):
 
 KINDS: dict[str, type[AnswerSection]] = {"comparisons": ComparisonsSection}  # answers of which a section shows more
 BEFORE = (
-    *("summary", "comparisons", "sweeps", "latency", "break_even", "compiled", "transfers", "ways", "published"),
+    *("summary", "comparisons", "sweeps", "latency", "break_even", "compiled", "unified"),
+    *("transfers", "ways", "published"),
     *("predicted", "searches", "published_verdicts", "peaks", "frontier", "memory", "holders", "profiles", "roofline"),
     *("programs", "differences", "behaviour"),
 )

@@ -21,7 +21,7 @@ from suite import protocol
 from suite.reference.digests import Array, Digest, difference, digest
 from suite.reference.expected import WHOLE_MAX, ReferenceAnswer, moved_key, movement, peak, shrinkage
 from suite.reference.optimizers import OPTIMIZERS
-from suite.reference.tolerances import FORM, Tolerances
+from suite.reference.tolerances import BY, FORM, Tolerances
 from suite.stacks.base import Adapter
 from suite.worker import process_memory
 from suite.worker.data import Data
@@ -49,7 +49,7 @@ class TimedEvidence:
 
 def run(adapter: Adapter, data: Data, timed: TimedEvidence) -> GateFindings:
     """Gates one case. The adapter can't be used afterwards."""
-    findings = Gate(adapter, data, data.expected()).run(timed)
+    findings = Gate(adapter, data, data.expected(adapter.optimizer)).run(timed)
     if adapter.case.precision != "f32":
         hold_to_float32(findings, adapter, data)
     return findings
@@ -60,7 +60,8 @@ def hold_to_float32(findings: GateFindings, adapter: Adapter, data: Data) -> Non
     of float32. If that is right, only rounding is left to explain the results of the other precision. Tensors of the
     other precision without a reference are compared with the digests of the float32 ones.
     """
-    exact = Gate(adapter.adapter_in("f32"), data, data.expected()).run(TimedEvidence())
+    exact_adapter = adapter.adapter_in("f32")
+    exact = Gate(exact_adapter, data, data.expected(exact_adapter.optimizer)).run(TimedEvidence())
     findings.unstable += exact.unstable
     findings.reasons += [f"in float32: {reason}" for reason in exact.reasons]
     for key in findings.digests.keys() & exact.digests.keys():
@@ -71,7 +72,7 @@ def hold_to_float32(findings: GateFindings, adapter: Adapter, data: Data) -> Non
 
 def is_zero(key: str, digests: dict[str, Digest]) -> bool:
     """Whether a tensor is a gradient that is zero up to rounding, or a movement made of such a gradient."""
-    gradient = "gradient/" + key.partition("/")[2]
+    gradient = "gradient/" + key.partition(BY)[0].partition("/")[2]
     largest = max((digest.peak for name, digest in digests.items() if name.startswith("gradient/")), default=0.0)
     return gradient in digests and digests[gradient].peak < protocol.ZERO_GRADIENT * largest
 
@@ -119,7 +120,13 @@ class Gate:
     def asks_decay(self) -> bool:
         """Whether weight decay can be checked after three steps. In coarser precisions it can't: where rounding turns a
         gradient's sign, AdamW moves the parameter by more than the decay."""
-        return self.adapter.optimizer == "adamw" and self.adapter.case.precision == "f32"
+        return self.adapter.optimizer in protocol.ADAMW and self.adapter.case.precision == "f32"
+
+    def of_optimizer(self, key: str) -> str:
+        """Returns the key of a tensor that the optimizer has changed: with the optimizer's name if it isn't the spec's,
+        since stacks with different optimizers can't agree on it."""
+        own = self.adapter.optimizer == self.data.spec.OPTIMIZER
+        return key if own else f"{key}{BY}{self.adapter.optimizer}"
 
     def wanted(self, group: str, name: str) -> Any:
         """Returns the reference of a gradient or movement; None without one."""
@@ -146,7 +153,7 @@ class Gate:
             noise = noise_of(gradients)
             for name, gradient in gradients.items():
                 self.check_gradient(name, gradient, is_noise=name in noise and bool(noise[name].all()))
-            if expected is None and adapter.optimizer == "adamw":
+            if expected is None and adapter.optimizer in protocol.ADAMW:
                 self.noise = noise
 
     def check_inputs(self, batch: Any) -> None:
@@ -230,7 +237,8 @@ class Gate:
             adapter.wait(state, outputs)
             loss = float(adapter.results(outputs))
             known = None if expected is None else np.asarray(expected.losses[step])
-            findings.compare(f"loss {step + 1}", f"loss of step {step + 1}", loss, known)
+            key = f"loss {step + 1}"
+            findings.compare(self.of_optimizer(key) if step else key, f"loss of step {step + 1}", loss, known)
             if step < len(timed.losses):
                 wanted = loss if known is None else known
                 findings.relative(f"loss of timed step {step + 1}", timed.losses[step], wanted)
@@ -246,11 +254,11 @@ class Gate:
     def check_movement(self, name: str, before: Array, after: Array, witness: Witness | None) -> None:
         """Checks what the replayed and the timed steps have written into one parameter or buffer."""
         trained, noise = name in self.data.parameters, self.noise.get(name)
-        if trained and self.adapter.optimizer == "adamw":
+        if trained and self.adapter.optimizer in protocol.ADAMW:
             self.check_bound(name, before, after)
         if trained and self.is_zero(name):
             return
-        key = moved_key(name, trained)
+        key = self.of_optimizer(moved_key(name, trained)) if self.expected is None else moved_key(name, trained)
         counted = before.size - (0 if noise is None else int(noise.sum()))
         limit = self.tolerances.moved(max(1, counted)) if trained else self.tolerances.of(key)
         moved = movement(before, after, noise)

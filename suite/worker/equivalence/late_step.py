@@ -78,7 +78,7 @@ class LateStep:
         for key, values in self.moments[1].items():
             if is_bfloat16(values):
                 findings.refuse(f"{key[0]} of {key[2:]} in {what} is kept in bfloat16")
-        if optimizer == "adamw" and limits.precision == "f32":
+        if optimizer in protocol.ADAMW and limits.precision == "f32":
             for which, lacking in (("parameters", decayed), ("elements without a gradient", untouched)):
                 if lacking.lost is not None:
                     findings.refuse(

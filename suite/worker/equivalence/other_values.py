@@ -25,7 +25,7 @@ def check(adapter: Adapter, data: Data, timed: TimedEvidence, findings: GateFind
     """Checks the last result on other values, and then one on the timed batch again with other weights."""
     other = Data(adapter.case, adapter.workload, data.seed + 1)
     state, batch = other.place(adapter, moments=False)
-    result, seconds = stepped(adapter, state, batch, CALLS)
+    state, result, seconds = stepped(adapter, state, batch, CALLS)
     findings.fresh_seconds.append(seconds)
     expected = other.expected() if hasattr(other.spec, "reference") else None
     if expected is not None:
@@ -37,7 +37,7 @@ def check(adapter: Adapter, data: Data, timed: TimedEvidence, findings: GateFind
     kind, key = ("gradients", "loss") if adapter.train else ("output", "output")
     answers = []
     for what, of, values in batches:
-        actual, seconds = stepped(adapter, state, values, 1)
+        state, actual, seconds = stepped(adapter, state, values, 1)
         answers.append(actual)
         findings.fresh_seconds += [seconds] if of is data else []
         read = of.results(adapter, adapter.read(kind, state, values)[key])
@@ -55,12 +55,13 @@ def must_change(data: Data, timed: TimedEvidence) -> bool:
     return drawn and any(kind in (*FLOATS, *COMPLEX) for kind in timed.types.values())
 
 
-def stepped(adapter: Adapter, state: Any, batch: Any, calls: int) -> tuple[Any, float]:
-    """Takes steps that don't change the state. Returns the last result, and the seconds of the first."""
+def stepped(adapter: Adapter, state: Any, batch: Any, calls: int) -> tuple[Any, Any, float]:
+    """Takes steps that don't change the state's values, though they may return them in other arrays. Returns the state,
+    the last result, and the seconds of the first step."""
     state, result, seconds = checked_step.take(adapter, state, batch)
     for _ in range(calls - 1):
         state, result, _ = checked_step.take(adapter, state, batch)
-    return result, seconds
+    return state, result, seconds
 
 
 def same(one: Any, other: Any) -> bool:

@@ -65,8 +65,8 @@ def run(
 class Digested(Data):
     """What is expected as digests, as a golden file of a published size has it."""
 
-    def expected(self) -> ReferenceAnswer | None:
-        found = super().expected()
+    def expected(self, optimizer: str | None = None) -> ReferenceAnswer | None:
+        found = super().expected(optimizer)
         return found and found.digested()
 
 
@@ -107,7 +107,7 @@ def test_every_wrong_dialect_is_caught(name: str, pass_: str, tmp_path: Path) ->
 def test_mutants_differ_in_every_dialect(name: str, tmp_path: Path) -> None:
     mutant = MUTANTS[name]
     workload = catalog.load(make_mutant(name, tmp_path))
-    assert set(workload.dialects) == {"numpy", "jax", "torch", "tf"} == set(mutant.changes)
+    assert set(workload.dialects) == set(mutant.changes) >= {"numpy", "jax", "torch", "tf"}
     for dialect in workload.dialects:
         changed = (workload.folder / f"{workload.name}_{dialect}.py").read_text()
         original = (catalog.HOME / "ops" / mutant.origin / f"{mutant.origin}_{dialect}.py").read_text()

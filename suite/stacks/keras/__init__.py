@@ -1,0 +1,1 @@
+"""What the Keras stacks of all backends have in common."""
