@@ -14,11 +14,11 @@ from suite.stacks import base
 from suite.stacks.catalog import STACKS, adapter_class
 from tests.worker.processes import case_of
 
-FRAMEWORKS = {"jax", "jaxlib", "torch", "torch_xla", "torchax", "tensorflow", "keras", "optax"}
+FRAMEWORKS = {"jax", "jaxlib", "torch", "torch_tpu", "torch_xla", "torchax", "tensorflow", "keras", "optax"}
 names = st.lists(st.text("abxyz_019", min_size=1, max_size=4), min_size=1, max_size=4)
 
 
-def test_the_ten_stacks() -> None:
+def test_the_thirteen_stacks() -> None:
     assert tuple(STACKS) == (
         "numpy",
         "jax_eager",
@@ -27,6 +27,9 @@ def test_the_ten_stacks() -> None:
         "torch_inductor",
         "torch_xla",
         "torchax_jit",
+        "torch_tpu_eager",
+        "torch_tpu_fused",
+        "torch_tpu_compiled",
         "tf_eager",
         "tf_graph",
         "tf_xla",

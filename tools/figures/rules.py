@@ -16,6 +16,7 @@ PACKAGES = {
     "torch": "PyTorch",
     "torch-xla": "PyTorch/XLA",
     "torchax": "torchax",
+    "torch-tpu": "TorchTPU",
     "tensorflow": "TensorFlow",
     "numpy": "NumPy",
 }  # the packages that a table names: {name in a lock: name in the table}
