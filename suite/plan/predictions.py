@@ -35,7 +35,7 @@ def unpredicted(case: Case, device: Device) -> str | None:
     if stack.on_shapes and device.target in stack.predicted_on:
         return None
     if "cpu" not in stack.targets:
-        return f"{stack.title} traces a step only on a device: there is no program to compile ahead"
+        return f"{stack.title} traces a step only on a device: no program is captured without one"
     if stack.compiler == "XLA":
         batch = case.dims.get("batch", 1)
         return f"a batch of {batch} can't be split among {device.count} chips" if batch % device.count else None

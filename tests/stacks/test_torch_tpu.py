@@ -12,9 +12,9 @@ from suite.workloads import catalog
 from tests.stacks.programs import WITH_CASE, told
 from tests.worker.processes import case_of
 
-# PyTorch counts the devices when it first needs a stream, and libtpu would ask Google's cloud for a machine without TPU.
+# PyTorch counts devices when it first needs a stream, and libtpu would ask Google's cloud about a TPU that isn't there.
 REGISTERED = f"""{WITH_CASE}
-os.environ.update({{"TPU_SKIP_MDS_QUERY": "1", "TPU_WORKER_HOSTNAMES": "localhost"}} | {{"TPU_ACCELERATOR_TYPE": "v6e-1"}})
+os.environ.update({{"TPU_SKIP_MDS_QUERY": "1", "TPU_WORKER_HOSTNAMES": "localhost", "TPU_ACCELERATOR_TYPE": "v6e-1"}})
 from torch_tpu import _loader
 _loader._init_device("tpu")
 """
