@@ -128,13 +128,14 @@ def of(stacks: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"--stack={stack}" for stack in stacks)
 
 
+ON_CPU = tuple(name for name, stack in STACKS.items() if "cpu" in stack.targets)
 # Every stack on every operation, what several test modules look at.
 OF_TORCH = ("torch_eager", "torchax_jit")
 EXPORTED = tuple(stack for stack in STACKS if STACKS[stack].forward_only)
 LEAVING = ("torch_xla", "torch_inductor")  # a step of training leaves what a forward pass would compile
 EVERY_OPERATION = {
     "operations": Asked(
-        2, of(stack for stack in STACKS if stack not in OF_TORCH + LEAVING + EXPORTED), module=TOGETHER
+        2, of(stack for stack in ON_CPU if stack not in OF_TORCH + LEAVING + EXPORTED), module=TOGETHER
     ),
     "operations of PyTorch": Asked(1, of(OF_TORCH), module=TOGETHER),
     "train": Asked(1.5, ("--pass=train", *of(LEAVING)), module=TOGETHER),
@@ -142,7 +143,7 @@ EVERY_OPERATION = {
 }
 # One stack of each dialect: where the others need a process each, they are asked before a release.
 FEW = ("numpy", "jax_jit", "torch_eager", "tf_xla")
-REST = tuple(name for name, stack in STACKS.items() if name not in FEW + EXPORTED and not stack.native)
+REST = tuple(name for name in ON_CPU if name not in FEW + EXPORTED and not STACKS[name].native)
 WITH_OLDER = ("jax_jit", "torchax_jit")  # these have an older JAX as well
 # What a step takes, what holds that, whose kernels do the work, and where its time goes.
 WHOLE_STEP = ("--purpose=memory", "--explain", "--profile=on", "--workload=ffn", "--size=full", "--pass=train")

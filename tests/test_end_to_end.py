@@ -19,7 +19,7 @@ from suite.stacks.catalog import STACKS
 from suite.stacks.torch import mkl_path
 from suite.verdicts.speedups import ratios
 from tests.mutations import MUTANTS, make_mutant
-from tests.runs import EVERY_OPERATION, EXPORTED, FEW, REST, TOGETHER, UNWARMED, Asked, Lanes, of
+from tests.runs import EVERY_OPERATION, EXPORTED, FEW, ON_CPU, REST, TOGETHER, UNWARMED, Asked, Lanes, of
 
 pytestmark = pytest.mark.stacks
 MUTATED = ("numpy", "jax_jit", "torch_eager", "tf_graph")  # one stack of each dialect
@@ -74,7 +74,7 @@ def test_every_stack_computes_every_operation_and_says_so(rows: list[dict[str, A
     assert set(bad) == {WRONG}, bad
     assert bad[WRONG][0] == "wrong" and "gradient of x: relative error" in bad[WRONG][1]
     found = sorted(map(question_of, rows))
-    every = itertools.product(WORKLOADS, ("forward", "train"), STACKS)
+    every = itertools.product(WORKLOADS, ("forward", "train"), ON_CPU)
     assert found == sorted(case for case in every if case[1] == "forward" or case[2] not in EXPORTED)
 
 

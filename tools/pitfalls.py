@@ -107,7 +107,7 @@ class Observations(msgspec.Struct, frozen=True):
 
 
 # The packages whose versions the lesson names.
-PACKAGES = ("jax", "torch", "torch_xla", "torchax", "tensorflow-cpu", "tensorflow", "numpy")
+PACKAGES = ("jax", "torch", "torch_xla", "torchax", "torch_tpu", "tensorflow-cpu", "tensorflow", "numpy")
 
 # The figures that the summary keeps for the lesson.
 FIGURES = (

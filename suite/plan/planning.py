@@ -55,7 +55,7 @@ def make(
     """Returns the plan of a run; `absent` says what the machine lacks for a stack. Raises UserError for a name that
     doesn't exist, a dim that breaks a rule, or a baseline that isn't selected."""
     check_together(selection, preset)
-    stacks = choose_stacks(selection.stacks or preset.stacks)
+    stacks = choose_stacks(selection.stacks or preset.stacks, selection.target)
     selected = questions(preset, selection, workloads)
     purpose = purpose_of(preset, [workload for workload, _ in selected])
     by_id = {
@@ -206,13 +206,17 @@ def choose(kind: str, patterns: Iterable[str], known: Sequence[str], of: str = "
     return [name for name in known if name in chosen]
 
 
-def choose_stacks(patterns: Iterable[str]) -> list[str]:
-    """Returns stack names with their variants and implementations (`jax_jit@nightly`, `jax_jit:naive`)."""
-    chosen: list[str] = []
+def choose_stacks(patterns: Iterable[str], target: str) -> list[str]:
+    """Returns stack names with their variants and implementations (`jax_jit@nightly`, `jax_jit:naive`). Beside others,
+    a pattern doesn't stand for stacks of another accelerator alone."""
+    chosen: dict[str, bool] = {}  # whether it is named, or for a CPU or the target
     for pattern in patterns:
         name = re.split("[@:]", pattern, maxsplit=1)[0]
-        chosen += [f"{stack}{pattern[len(name) :]}" for stack in choose("stack", [name], list(STACKS))]
-    return list(dict.fromkeys(chosen))
+        for stack in choose("stack", [name], list(STACKS)):
+            full = f"{stack}{pattern[len(name) :]}"
+            here = not {"cpu", target}.isdisjoint(STACKS[stack].targets)
+            chosen[full] = chosen.get(full, False) or here or stack == name
+    return [name for name, wanted in chosen.items() if wanted] or [*chosen]
 
 
 def choose_baseline(option: str | None, preset: Preset, stacks: Sequence[str]) -> str:

@@ -34,6 +34,8 @@ def unpredicted(case: Case, device: Device) -> str | None:
     stack = STACKS[case.stack]
     if stack.on_shapes and device.target in stack.predicted_on:
         return None
+    if "cpu" not in stack.targets:
+        return f"{stack.title} traces a step only on a device: no program is captured without one"
     if stack.compiler == "XLA":
         batch = case.dims.get("batch", 1)
         return f"a batch of {batch} can't be split among {device.count} chips" if batch % device.count else None

@@ -18,10 +18,10 @@ def unsupported(case: Case, workload: Workload, absent: Absent) -> str | None:
     spec and `absent`, without running anything."""
     stack = STACKS[case.stack]
     fields = case.to_json()
-    if case.target not in stack.targets:
-        return f"{stack.title} doesn't run on {case.target}"
-    if case.stack in (not_on := getattr(workload.spec, "NOT_ON", {})):
-        return str(not_on[case.stack])
+    if (elsewhere := not_on(stack, case.target)) is not None:
+        return elsewhere
+    if case.stack in (excluded := getattr(workload.spec, "NOT_ON", {})):
+        return str(excluded[case.stack])
     if not workload.implementations(stack.dialect):
         return f"{workload.name} isn't written in the {stack.dialect} dialect"
     if (reason := workload.unsupported(stack.dialect, case)) is not None:
@@ -42,6 +42,16 @@ def unsupported(case: Case, workload: Workload, absent: Absent) -> str | None:
         if all(fields[name] == value for name, value in exclusion.match.items()):
             return exclusion.reason
     return absent(stack, case.variant, case.target)
+
+
+def not_on(stack: Stack, target: str) -> str | None:
+    """Returns why a stack doesn't run on a target, and which other stacks run the same code there; None if it does."""
+    if target in stack.targets:
+        return None
+    others = [other.name for other in STACKS.values() if other.dialect == stack.dialect and target in other.targets]
+    return f"{stack.title} doesn't run on {target}" + (
+        f": there its code runs on {', '.join(others)}" if others else ""
+    )
 
 
 def uncompiled(case: Case, purpose: Purpose, preset: Preset) -> str | None:

@@ -55,7 +55,9 @@ class Stack:
     @property
     def predicted_on(self) -> tuple[str, ...]:
         """Returns the targets for which the stack's steps can be predicted on a machine without that hardware."""
-        if self.native:  # Keras gives a model's variables their values, so it can't build one on shapes alone
+        # Keras gives a model's variables their values, so it can't build one on shapes alone; and where a stack has no
+        # CPU, its program can't be captured.
+        if self.native or "cpu" not in self.targets:
             return ()
         if self.compiler == "XLA":
             return tuple(target for target in self.targets if target != "cpu")
@@ -96,6 +98,14 @@ STACKS: dict[str, Stack] = {
         Stack("torchax_jit", "torchax, jit", "torch", "torchax", eager="torch_eager",
               mixed_precision=AUTOCAST, compile_cache=True, compiler="XLA", estimate_seconds=7.0,
               base_bytes=400 * MIB, exclusions=(LONE_PRODUCT,)),
+        # Native PyTorch on TPUs, which PyTorch/XLA (last release 2.9.0, last commit of December 2025) leaves to them.
+        Stack("torch_tpu_eager", "TorchTPU, eager", "torch", "torch_tpu", targets=("tpu",), mixed_precision=AUTOCAST,
+              estimate_seconds=20.0, base_bytes=430 * MIB),
+        Stack("torch_tpu_fused", "TorchTPU, fused eager", "torch", "torch_tpu", eager="torch_tpu_eager",
+              targets=("tpu",), mixed_precision=AUTOCAST, estimate_seconds=20.0, base_bytes=430 * MIB),
+        Stack("torch_tpu_compiled", "TorchTPU, torch.compile", "torch", "torch_tpu", eager="torch_tpu_eager",
+              targets=("tpu",), mixed_precision=AUTOCAST, compiler="XLA", compile_cache=True,
+              estimate_seconds=30.0, base_bytes=430 * MIB),
         Stack("tf_eager", "TensorFlow, eager", "tf", "tensorflow", mixed_precision=PRODUCTS, estimate_seconds=8.0,
               base_bytes=240 * MIB),
         Stack("tf_graph", "TensorFlow, tf.function", "tf", "tensorflow", eager="tf_eager",
@@ -125,6 +135,7 @@ IMPORTS = {
     "torch": ("torch",),
     "torch_xla": ("torch_xla",),
     "torchax": ("torchax",),
+    "torch_tpu": ("torch_tpu",),
     "tensorflow": ("tensorflow",),
     "onnxruntime": ("torch", "onnxscript", "onnxruntime"),
 }

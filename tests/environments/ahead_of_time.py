@@ -74,6 +74,26 @@ def torch_xla(target: str) -> dict[str, Any]:
     return {"torch": torch.__version__, "torch_xla": torch_xla.__version__, "code_bytes": code}
 
 
+def torch_tpu(target: str) -> dict[str, Any]:
+    """Has TorchTPU lower a function of placeholders, and libtpu compile it. Each step is a function of TorchTPU's own
+    way from torch.compile to XLA (torch_tpu/_internal/export/export.py); its last ones need a TPU."""
+    from importlib.metadata import version
+
+    import torch
+    from torch_tpu import _loader
+
+    _loader._init_device("tpu")  # on a TPU `import torch` does it
+    from torch_tpu._internal.compile import tpu_torch_compile
+    from torch_tpu._internal.execution_mode import EagerMode, set_eager_mode
+
+    with set_eager_mode(EagerMode._INTERNAL_COMPILE_FX_GRAPH):
+        a = tpu_torch_compile.placeholder([256, 256], torch.float32)
+        module = tpu_torch_compile.build_mlir([a @ a], [a])
+    code = libtpu_compiler.compile(tpu_torch_compile.serialize_mlir_text(module).encode())
+    packages = {"torch": torch.__version__, "torch_tpu": version("torch_tpu")}
+    return packages | {"placeholder": str(a.device), "code_bytes": code}
+
+
 def torch(target: str) -> dict[str, Any]:
     """Loads PyTorch with cuDNN. Has Triton, which compiles what Inductor generates, compile a kernel to an H100's code:
     Inductor itself, and cuBLAS, work only where there is a GPU."""

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 SECONDS = 600
 LARGEST = 10e9  # bytes of an environment that CI makes
 # These need few wheels beyond those that the tests need anyway: libtpu, and JAX's CUDA plugin with CUDA's libraries.
-KEPT = [("jax", "tpu"), ("torchax", "tpu"), ("torch_xla", "tpu"), ("jax", "cuda")]
+KEPT = [("jax", "tpu"), ("torchax", "tpu"), ("torch_xla", "tpu"), ("torch_tpu", "tpu"), ("jax", "cuda")]
 # These need other wheels, often several GB: removed after their test.
 PASSING = [("tensorflow", "tpu"), ("torch", "cuda"), ("torchax", "cuda"), ("tensorflow", "cuda")]
 VERSIONS = {
@@ -28,6 +28,7 @@ VERSIONS = {
     ("torchax", "tpu"): ["jax", "optax", "torch", "torchax"],
     ("torchax", "cuda"): ["jax", "optax", "torch", "torchax"],
     ("torch_xla", "tpu"): ["torch", "torch_xla"],
+    ("torch_tpu", "tpu"): ["torch", "torch_tpu"],
     ("torch", "cuda"): ["torch"],
     ("tensorflow", "tpu"): ["tensorflow"],
     ("tensorflow", "cuda"): ["tensorflow"],
@@ -35,6 +36,7 @@ VERSIONS = {
 COMPILED = {
     "jax": {"argument_bytes": 256 * 256 * 4},
     "torchax": {"argument_bytes": 256 * 256 * 4},
+    "torch_tpu": {"placeholder": "tpu:0"},
     "torch": {"cuda": "13.2", "cudnn": 92600, "h100": True},
 }
 

@@ -19,6 +19,8 @@ from suite.stacks.catalog import LONE_PRODUCT, STACKS
 from suite.stacks.names import case_name
 from suite.workloads.catalog import find
 
+ON_CPU = {name for name, stack in STACKS.items() if "cpu" in stack.targets}  # the rest is for a TPU alone
+
 
 def plan(changes: dict[str, Any] | None = None, **selection: Any) -> list[Planned]:
     """Every stack on `gemm` forward at `tiny`, but for what is given."""
@@ -44,7 +46,7 @@ def test_a_pass_replaces_those_of_every_question() -> None:
 @pytest.mark.parametrize("target", ["cpu", "tpu"])
 def test_tf32_is_nvidias(target: str) -> None:
     found = reasons(precisions=("tf32",), target=target)
-    assert set(found) == set(STACKS)
+    assert set(found) == (ON_CPU if target == "cpu" else set(STACKS))
     assert None not in found.values()
     assert found["jax_jit"] == f"tf32 is arithmetic of NVIDIA GPUs, which a {target} hasn't got"
 
@@ -59,7 +61,7 @@ def test_rounds_are_for_cpus(target: str) -> None:
 
 def test_tf32_runs_on_cuda() -> None:
     found = reasons(precisions=("tf32",), target="cuda")
-    assert {stack for stack, reason in found.items() if reason is None} == set(STACKS) - {
+    assert {stack for stack, reason in found.items() if reason is None} == ON_CPU - {
         "numpy",
         "torch_xla",
         "onnxruntime",
@@ -226,3 +228,15 @@ def test_a_probe_says_itself_where_it_means_nothing(monkeypatch: pytest.MonkeyPa
         "numpy": "NumPy compiles nothing",
         "onnxruntime": "ONNX Runtime runs a forward pass that was exported before",
     }
+
+
+def test_a_pattern_leaves_out_what_is_for_another_accelerator_alone_and_a_name_does_not() -> None:
+    tpu = {"torch_tpu_eager", "torch_tpu_fused", "torch_tpu_compiled"}
+    assert set(reasons(target="tpu")) - ON_CPU == tpu
+    assert reasons(target="cuda").keys() == ON_CPU
+    assert reasons(stacks=("numpy", "torch_tpu_*")).keys() == {"numpy"}
+    assert reasons(stacks=("torch_tpu_*",)).keys() == tpu, "else nothing would say why"
+    (reason,) = reasons(stacks=("torch_tpu_fused",)).values()
+    assert reason and reason.startswith(
+        "TorchTPU, fused eager doesn't run on cpu: there its code runs on torch_eager, "
+    )

@@ -24,9 +24,9 @@ os.environ.update(adapter_class(case.stack).environ(case, "/nowhere"))
 """
 
 
-def told(environment: str, program: str, *arguments: str | Path) -> Any:
+def told(environment: str, program: str, *arguments: str | Path, target: str = "cpu") -> Any:
     """What a program prints last, as JSON; None if it prints nothing."""
-    asked = [venv.ensure(environment, "cpu").python, "-c", program, *arguments]
+    asked = [venv.ensure(environment, target).python, "-c", program, *arguments]
     done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1]) if done.stdout else None

@@ -47,7 +47,9 @@ def test_a_stack_is_in_the_catalogue_once_it_is_added(tmp_path: Path) -> None:
     assert issubclass(adapter_class("again"), adapter_class("numpy"))
     chosen = preset.load("tiny")
     made = make("set", chosen, Selection(workloads=("gemm",)), find(), None, lambda *_: None)
-    assert {planned.case.stack for planned in made.cases} == set(STACKS), "globs reach it"
+    assert {planned.case.stack for planned in made.cases} == {
+        name for name, stack in STACKS.items() if "cpu" in stack.targets
+    }, "globs reach it"
 
 
 def test_a_folder_may_have_several(tmp_path: Path) -> None:

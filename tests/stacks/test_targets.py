@@ -45,9 +45,17 @@ ADDED = {
     "torch": {"cpu": {}, "cuda": CUDA},
     "onnxruntime": {"cpu": {}},
     "torch_xla": {"cpu": {"PJRT_DEVICE": "CPU"}, "tpu": {"PJRT_DEVICE": "TPU"}},
+    "torch_tpu": {"tpu": {}},
     "tensorflow": {"cpu": {}, "cuda": CUDA | {"TF_FORCE_GPU_ALLOW_GROWTH": "true"}, "tpu": {}},
 }
-CACHES = {"TORCHINDUCTOR_CACHE_DIR": "/caches/one/inductor", "TRITON_CACHE_DIR": "/caches/one/triton"}
+INDUCTOR = {"TORCHINDUCTOR_CACHE_DIR": "/caches/one/inductor"}
+# What a stack adds to its environment.
+OWN: dict[str, dict[str, str]] = {
+    "torch_inductor": INDUCTOR | {"TRITON_CACHE_DIR": "/caches/one/triton"},
+    "torch_tpu_eager": {"TORCH_TPU_DEFER_AND_FUSE": "0"},
+    "torch_tpu_fused": {"TORCH_TPU_DEFER_AND_FUSE": "1"},
+    "torch_tpu_compiled": INDUCTOR | {"TORCH_TPU_DEFER_AND_FUSE": "0"},
+}
 
 # A framework's own settings, read after the adapter has made them. None of it needs the hardware that it is for.
 # By precision.
@@ -107,8 +115,9 @@ def test_exactly_these_variables_are_set(stack: str, target: str, monkeypatch: p
         caches |= {"KERAS_BACKEND": environment, "KERAS_HOME": "/caches/one/keras"}
     if stack == "keras_torch":
         caches |= {"KERAS_TORCH_DEVICE": target}
+    always = EVERYWHERE["jax" if environment == "torchax" else re.sub("_(xla|tpu)$", "", environment)]
     case = case_of(stack=stack, target=target, threads=3)
-    wanted = thread_environ(3) | always | ADDED[environment][target] | caches
+    wanted = thread_environ(3) | always | ADDED[environment][target] | OWN.get(stack, {})
     assert adapter_class(stack).environ(case, "/caches/one") == wanted
 
 
@@ -169,6 +178,9 @@ def test_precision_is_set_and_never_a_default(stack: str) -> None:
     assert told(STACKS[stack].environment, READ, str(GEMM), json.dumps(questions)) == wanted
 
 
+TPU_MODES = "eager", "fused", "compiled"
+
+
 # The environments of target cpu have no other target's libraries, so this holds on a machine with a GPU as well.
 @pytest.mark.stacks
 @pytest.mark.parametrize(
@@ -178,13 +190,14 @@ def test_precision_is_set_and_never_a_default(stack: str) -> None:
         ("jax_jit", "tpu", "Unable to initialize backend 'tpu'"),
         ("torch_eager", "cuda", "Torch not compiled with CUDA enabled|Found no NVIDIA driver"),
         ("torch_xla", "tpu", "libtpu not found"),
+        *((f"torch_tpu_{mode}", "tpu", "device type at start of device string: tpu") for mode in TPU_MODES),
         ("torchax_jit", "cuda", "JAX sees no NVIDIA GPU|backend"),
         ("tf_graph", "cuda", "TensorFlow lists no GPU"),
         ("tf_graph", "tpu", "TPUs not found"),
     ],
 )
 def test_a_device_that_is_not_there_is_unsupported(stack: str, target: str, words: str, tmp_path: Path) -> None:
-    made = venv.ensure(STACKS[stack].environment, "cpu")
+    made = venv.ensure(STACKS[stack].environment, "cpu" if "cpu" in STACKS[stack].targets else target)
     file = request(attempt_of(case_of(stack=stack, target=target)), GEMM, tmp_path)
     done, events = run_worker(file, made.python)
     (told,) = of(events, "unsupported")

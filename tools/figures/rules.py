@@ -16,6 +16,7 @@ PACKAGES = {
     "torch": "PyTorch",
     "torch-xla": "PyTorch/XLA",
     "torchax": "torchax",
+    "torch-tpu": "TorchTPU",
     "tensorflow": "TensorFlow",
     "onnxruntime": "ONNX Runtime",
     "numpy": "NumPy",

@@ -167,6 +167,7 @@ def text(definition: Definition, sources: Sequence[Source], system: Source | Non
     if unknown := [name for name in definition.questions if name not in comparisons]:
         raise UserError(f"The figures '{definition.name}' show {unknown[0]}, a question that the set doesn't have.")
     used_comparisons = [c for source in (*sources, *([system] if system else [])) for c in source.analysis.comparisons]
+    names = dict.fromkeys(name for target in TARGETS for name in environment_names(target))
     template = environment().get_template(f"figures/{definition.template}.md.j2")
     rendered = template.render(
         sources=sources,
@@ -183,7 +184,7 @@ def text(definition: Definition, sources: Sequence[Source], system: Source | Non
         example=Example.of(definition.name) if definition.template == "gallery" else None,
         lines=lambda comparison: [*rows_of(short(stacks_of(sources, comparison)))],
         equal=lambda comparison: equal_words(stacks_of(sources, comparison)),
-        locks=[(name, [newest_lock(name, target) for target in TARGETS]) for name in environment_names("cpu")],
+        locks=[(name, [newest_lock(name, target) for target in TARGETS]) for name in names],
     )
     rows_joined = re.sub(r"\|[ ]*\n\s*\n(?=\|)", "|\n", rendered)  # a loop in a template leaves blank lines
     return re.sub(r"\n\s*\n", "\n\n", rows_joined).strip() + "\n"

@@ -98,17 +98,18 @@ class Adapter(base.Adapter):
         """Returns a function as this stack runs it: unchanged."""
         return function
 
-    def make_optimizer(self, parameters, fused=True):
+    def make_optimizer(self, parameters, fused=True, adamw=None, **options):
         # Fused: a tensor's whole update is one kernel. PyTorch recommends it, and current trainers use it.
         if self.optimizer == "sgd":
             return self.torch.optim.SGD(parameters, lr=protocol.LEARNING_RATE, momentum=protocol.MOMENTUM, fused=fused)
-        return self.torch.optim.AdamW(
+        return (adamw or self.torch.optim.AdamW)(
             parameters,
             lr=protocol.LEARNING_RATE,
             betas=(protocol.BETA1, protocol.BETA2),
             eps=protocol.EPSILON,
             weight_decay=protocol.WEIGHT_DECAY,
             fused=fused,
+            **options,
         )
 
     def put(self, value):

@@ -96,8 +96,11 @@ def test_the_plan_captures_on_the_cpu_and_predicts_for_each_device() -> None:
     assert plan_seconds(asked.plan, asked.workloads) == pytest.approx(captures + 8 * COMPILE_SECONDS)
     refused = [planned for planned in asked.plan.predictions if planned.unsupported]
     assert [planned.unsupported for planned in refused] == [
-        "PyTorch, eager doesn't run on tpu",
-        "PyTorch/XLA doesn't run on cuda",
+        (
+            "PyTorch, eager doesn't run on tpu: there its code runs on torch_xla, torchax_jit, torch_tpu_eager, "
+            "torch_tpu_fused, torch_tpu_compiled"
+        ),
+        "PyTorch/XLA doesn't run on cuda: there its code runs on torch_eager, torch_inductor, torchax_jit",
     ]
 
 

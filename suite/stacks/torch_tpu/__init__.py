@@ -1,0 +1,1 @@
+"""The stacks that run TorchTPU, native PyTorch on TPUs."""
