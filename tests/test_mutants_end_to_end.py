@@ -28,6 +28,7 @@ CHOSEN = {
     "torch: stops computing, tiny": "step after the clocks",
     "jax: keeps its output, tiny": "other values",
     "gpt2: log_of_softmax, tiny": "stressed weights",
+    "onnxruntime: a constant input, tiny": "other values",
     "torch: step's gradients in bf16, GPT-2, tiny": "step after the clocks",
 }
 # On a busy machine disturbed samples are replaced, and a mutant's error grows with every step: after a hundred steps

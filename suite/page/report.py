@@ -31,7 +31,16 @@ from suite.verdicts.names import precision_words
 S = TypeVar("S", bound=Section)
 WORKLOADS_MAX = 6  # in a page's title
 CASES_MOST = 250  # of a page that isn't condensed; one of 200 takes 2.5 MB, opens in 0.8 s (benchmarks/report_size.py)
-FRAMEWORKS = ("jax", "torch", "torch_xla", "torchax", "torch_tpu", "tensorflow", "onnxruntime", "numpy")  # in the grey line
+FRAMEWORKS = (
+    "jax",
+    "torch",
+    "torch_xla",
+    "torchax",
+    "torch_tpu",
+    "tensorflow",
+    "onnxruntime",
+    "numpy",
+)  # in the grey line
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,7 @@ INDUCTOR = {"TORCHINDUCTOR_CACHE_DIR": "/caches/one/inductor"}
 # What a stack adds to its environment.
 OWN: dict[str, dict[str, str]] = {
     "torch_inductor": INDUCTOR | {"TRITON_CACHE_DIR": "/caches/one/triton"},
+    "keras_torch": INDUCTOR | {"TRITON_CACHE_DIR": "/caches/one/triton"},
     "torch_tpu_eager": {"TORCH_TPU_DEFER_AND_FUSE": "0"},
     "torch_tpu_fused": {"TORCH_TPU_DEFER_AND_FUSE": "1"},
     "torch_tpu_compiled": INDUCTOR | {"TORCH_TPU_DEFER_AND_FUSE": "0"},
@@ -109,15 +110,14 @@ print(json.dumps(found))
 def test_exactly_these_variables_are_set(stack: str, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "77")
     environment = STACKS[stack].environment
-    always = EVERYWHERE["jax" if environment == "torchax" else environment.removesuffix("_xla")]
-    caches = CACHES if stack in ("torch_inductor", "keras_torch") else {}
-    if STACKS[stack].native:
-        caches |= {"KERAS_BACKEND": environment, "KERAS_HOME": "/caches/one/keras"}
-    if stack == "keras_torch":
-        caches |= {"KERAS_TORCH_DEVICE": target}
     always = EVERYWHERE["jax" if environment == "torchax" else re.sub("_(xla|tpu)$", "", environment)]
+    own = OWN.get(stack, {})
+    if STACKS[stack].native:
+        own = own | {"KERAS_BACKEND": environment, "KERAS_HOME": "/caches/one/keras"}
+    if stack == "keras_torch":
+        own = own | {"KERAS_TORCH_DEVICE": target}
     case = case_of(stack=stack, target=target, threads=3)
-    wanted = thread_environ(3) | always | ADDED[environment][target] | OWN.get(stack, {})
+    wanted = thread_environ(3) | always | ADDED[environment][target] | own
     assert adapter_class(stack).environ(case, "/caches/one") == wanted
 
 
