@@ -3,6 +3,7 @@ state."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -170,6 +171,14 @@ class Adapter(OneProgram):
             return weights, buffers, self.jax.eval_shape(start, batch), *batch.values()
         last = (moments, batch) if self.train and self.optimizer else (batch,)
         return self.interop.jax_view((weights, buffers, *last))
+
+    def holders(self, logs, state, batch):
+        found = super().holders(logs, state, batch)
+        if not (self.token and found):
+            return found
+        # The third of the numbered arguments, elsewhere the optimizer's state, is the cache here.
+        held = (replace(each, category="arguments") if each.category == "optimizer" else each for each in found.all)
+        return replace(found, all=tuple(held))
 
     def compile_on_shapes(self, parameters, batch):
         jax = self.jax
