@@ -54,7 +54,8 @@ class Step:
 
 def steps(target: str, python: str | None) -> list[Step]:
     """Returns the steps, those first that tell most."""
-    own = tuple(STACKS)
+    # Keras runs on the frameworks that are checked.
+    own = tuple(name for name, stack in STACKS.items() if target in stack.targets and not stack.native)
     add_stacks([UNWAITED])
     common = RunOptions(target=target, engine="local", python=python, pass_=("forward",), stack=own, force=True)
     tiny = replace(common, preset="check", size=("tiny",), pass_=("train",))
