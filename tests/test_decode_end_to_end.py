@@ -28,7 +28,7 @@ def mutants(folder: Path, names: Iterable[str]) -> list[str]:
 
 DECODE = ("--workload=decode", "--pass=forward")
 # Each on one dialect, in turn; benchmarks/mutants.py has all of them on all.
-WRONG = {f"wrong {stack}": (stack, [*DECODE_MUTANTS][i :: len(WRITTEN)]) for i, stack in enumerate(WRITTEN)}
+WRONG = {f"wrong decoders of {stack}": (stack, [*DECODE_MUTANTS][i :: len(WRITTEN)]) for i, stack in enumerate(WRITTEN)}
 RUNS = {
     "odd": Asked(0.5, (*DECODE, "--size=odd", *of(WRITTEN)), module=TOGETHER),
     "left": Asked(3, (*DECODE, "--size=tiny", *of(LEFT)), module=TOGETHER, release=True),
