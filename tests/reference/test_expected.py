@@ -43,6 +43,19 @@ def test_a_golden_file_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFac
     np.testing.assert_array_equal(found.noise["w"], mask)
 
 
+def test_a_forward_pass_has_a_golden_file_of_its_results_alone(tmp_path: Path) -> None:
+    path = tmp_path / "golden" / "tiny.npz"
+    both = {"output/0": VALUE, "output/1": 2.0 * VALUE}
+    expected.save(path, ReferenceAnswer(both, stressed={"output/1": 3.0 * VALUE}))
+    found = expected.load(path)
+    assert found.exact and [*found.outputs] == [*both]
+    assert all((found.outputs[name] == both[name]).all() for name in both)
+    assert (found.stressed["output/1"] == 3.0 * VALUE).all() and [*found.stressed] == ["output/1"]
+    assert (found.losses, found.gradients, found.moved) == ([], {}, {})
+    expected.save(path, ReferenceAnswer(both).digested())
+    assert expected.load(path).outputs == {name: digest(value, name) for name, value in both.items()}
+
+
 def test_a_golden_file_that_says_nothing_of_movement_is_refused_with_the_remedy(tmp_path: Path) -> None:
     path = tmp_path / "gpt2" / "golden" / "tiny.npz"
     path.parent.mkdir(parents=True)
