@@ -82,7 +82,7 @@ def speedups(frame: Frame, pairs: dict[str, str]) -> pl.DataFrame:
 
 
 def sentence(table: pl.DataFrame) -> str:
-    """Returns on how many questions the unified stack is free, and by how much it is slower at most."""
+    """Returns on how many questions the unified stack is shown to be free, and by how much it is slower at most."""
     said = []
     for (native, stack), group in table.group_by("native", "unified", maintain_order=True):
         free, slower = (group.filter(pl.col("verdict").is_in(words)) for words in (FREE, ["slower"]))
@@ -91,5 +91,7 @@ def sentence(table: pl.DataFrame) -> str:
         if slower.height:
             worst = slower.sort("speedup").row(0, named=True)
             words += f", at most {units.digits(1 / worst['speedup'])} times as long ({worst['question']})"
+        if unknown := group.filter(pl.col("verdict") == "undecided").height:
+            words += f", undecided on {unknown}"
         said.append(words)
     return f"{'; '.join(said)}."

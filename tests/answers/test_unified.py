@@ -42,5 +42,13 @@ def test_the_sentence_says_where_it_is_free_and_what_it_costs_elsewhere() -> Non
     assert "keras_torch over torch_eager: free on 1 of 1 question" in said
 
 
+def test_what_nothing_is_shown_of_is_said_to_be_undecided() -> None:
+    apart = {"jax_jit": [0.010, 0.030, 0.011], "keras_jax": [0.012, 0.010, 0.031]}
+    assert (
+        answered("unified", rows_of(apart)).sentence
+        == "keras_jax over jax_jit: free on 0 of 1 question, undecided on 1."
+    )
+
+
 def test_a_set_without_a_pair_has_none() -> None:
     assert asked("unified", rows_of({name: SECONDS[name] for name in ("numpy", "keras_jax")})) is None
