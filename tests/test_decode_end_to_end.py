@@ -30,11 +30,13 @@ DECODE = ("--workload=decode", "--pass=forward")
 # Each on one dialect, in turn; benchmarks/mutants.py has all of them on all.
 WRONG = {f"wrong decoders of {stack}": (stack, [*DECODE_MUTANTS][i :: len(WRITTEN)]) for i, stack in enumerate(WRITTEN)}
 RUNS = {
-    "odd": Asked(0.5, (*DECODE, "--size=odd", *of(WRITTEN)), module=TOGETHER),
-    "left": Asked(3, (*DECODE, "--size=tiny", *of(LEFT)), module=TOGETHER, release=True),
-    "bf16": Asked(1, (*DECODE, "--size=tiny", "--precision=bf16", *of(WRITTEN)), module=UNWARMED, release=True),
-    "programs": Asked(1.5, (*DECODE, "--size=tiny", "--purpose=ir", *of(COMPILED)), module=UNWARMED, release=True),
-    "shapes": Asked(
+    "decode odd": Asked(0.5, (*DECODE, "--size=odd", *of(WRITTEN)), module=TOGETHER),
+    "decode left": Asked(3, (*DECODE, "--size=tiny", *of(LEFT)), module=TOGETHER, release=True),
+    "decode bf16": Asked(1, (*DECODE, "--size=tiny", "--precision=bf16", *of(WRITTEN)), module=UNWARMED, release=True),
+    "decode programs": Asked(
+        1.5, (*DECODE, "--size=tiny", "--purpose=ir", *of(COMPILED)), module=UNWARMED, release=True
+    ),
+    "decode shapes": Asked(
         1, (*DECODE, "--size=tiny", "--purpose=ir", "--abstract", *of(ABSTRACT)), module=UNWARMED, release=True
     ),
 } | {
@@ -49,7 +51,7 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize(("run", "stacks"), [("odd", WRITTEN), ("left", LEFT)])
+@pytest.mark.parametrize(("run", "stacks"), [("decode odd", WRITTEN), ("decode left", LEFT)])
 def test_stacks_compute_a_token_at_a_time_what_the_whole_sequence_gives(
     run: str, stacks: Iterable[str], runs: Lanes
 ) -> None:
@@ -64,9 +66,9 @@ def test_stacks_compute_a_token_at_a_time_what_the_whole_sequence_gives(
     assert [row["stack"] for row in rows if (row["compiles_first"] or 0) > most.get(row["stack"], 99)] == []
 
 
-@pytest.mark.runs("bf16")
+@pytest.mark.runs("decode bf16")
 def test_mixed_precision_is_mixed_in_each_call(runs: Lanes) -> None:
-    rows = results.load(runs["bf16"].folder).rows
+    rows = results.load(runs["decode bf16"].folder).rows
     assert {row["stack"]: (row["outcome"], row["reason"]) for row in rows} == dict.fromkeys(WRITTEN, ("ok", None))
     assert all(1e-4 < row["relative_error"] < protocol.MODEL_TOLERANCE["bf16"] for row in rows)
 
@@ -81,9 +83,9 @@ def test_every_wrong_decoder_ends_as_wrong(runs: Lanes, run: str, names: list[st
 CACHE_BYTES = 4 * 2 * 2 * 2 * 2 * 13 * 16 + 4  # at tiny: layers, keys and values, batch, heads, rows; and the position
 
 
-@pytest.mark.runs("programs")
+@pytest.mark.runs("decode programs")
 def test_all_positions_are_one_program_that_writes_the_cache_in_place(runs: Lanes) -> None:
-    for row in results.load(runs["programs"].folder).rows:
+    for row in results.load(runs["decode programs"].folder).rows:
         programs = StackPrograms(row["stack"], programs_of(row))
         assert [program.steps for program in programs.large] == [("first",)], (row["case_name"], row["reason"])
         if row["stack"] != "torch_inductor":
@@ -92,9 +94,9 @@ def test_all_positions_are_one_program_that_writes_the_cache_in_place(runs: Lane
             ]  # 64-bit position
 
 
-@pytest.mark.runs("shapes")
+@pytest.mark.runs("decode shapes")
 def test_a_call_on_shapes_is_the_program_or_is_refused_with_the_reason(runs: Lanes) -> None:
-    rows = {row["stack"]: row for row in results.load(runs["shapes"].folder).rows}
+    rows = {row["stack"]: row for row in results.load(runs["decode shapes"].folder).rows}
     assert rows["torch_xla"]["outcome"] == "unsupported" and "many calls" in rows["torch_xla"]["reason"]
     weights = rows["jax_jit"]["floor_parameters_bytes"]
     for stack in ABSTRACT[:-1]:
