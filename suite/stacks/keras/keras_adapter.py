@@ -77,8 +77,12 @@ class KerasAdapter(base.Adapter):
         if abstract:
             raise base.Unsupported("Keras makes a model's variables with their values, so not on shapes alone")
         dialect = self.code()
+        self.names = getattr(dialect, "NAMES", {})  # of layers whose variables have other names than ours
         self.model = self.make_model(dialect)
         self.variables = self.named_variables()
+        host, named = self.keras.ops.convert_to_numpy, {id(variable) for variable in self.variables.values()}
+        # Seeds of layers that could draw numbers: state, but no weights.
+        self.seeds = [(v, host(v.value)) for v in self.model.non_trainable_variables if id(v) not in named]
         self.trained = [self.canonical_name(variable.path) for variable in self.model.trainable_variables]
         updates = self.train and self.optimizer
         self.compiled(
@@ -101,8 +105,11 @@ class KerasAdapter(base.Adapter):
     def canonical_name(self, path):
         """Returns our name of a Keras variable: `b` of `b/kernel`, `x` of a model's own, `blocks.0.up.weight` of
         `blocks_0_up/kernel`, since on PyTorch a layer's name can't have a dot."""
+        path = path.removeprefix(f"{self.model.name}/")
+        if path in self.names:
+            return self.names[path]
         ours = {name.replace(".", "_"): name for name in (*self.tensors.parameters, *self.tensors.buffers)}
-        name = "_".join(NAMES.get(part, part) for part in path.removeprefix(f"{self.model.name}/").split("/"))
+        name = "_".join(NAMES.get(part, part) for part in path.split("/"))
         return ours.get(name) or ours.get(name.removesuffix("_weight"), name)
 
     def make_optimizer(self):
@@ -151,6 +158,8 @@ class KerasAdapter(base.Adapter):
         for name, value in parameters:
             variable = self.variables[name]
             variable.assign(value.reshape(variable.shape))  # heads have an axis of their own in Keras
+        for variable, value in self.seeds:
+            variable.assign(value)
 
     @staticmethod
     def split(batch):
