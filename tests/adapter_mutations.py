@@ -210,7 +210,7 @@ MUTANTS: dict[str, AdapterMutant] = {
     "optax: momentum": jax_optimizer("momentum of 0.8", "momentum=protocol.MOMENTUM", "momentum=0.8", "resnet50"),
     "optax: Nesterov": jax_optimizer("Nesterov's momentum", "momentum=protocol.MOMENTUM)",
                                      "momentum=protocol.MOMENTUM, nesterov=True)", "resnet50"),
-    "torch: Adam": torch_step("Adam with L2 regularisation", "optim.AdamW(", "optim.Adam(", "ffn", ("tiny",),
+    "torch: Adam": torch_step("Adam with L2 regularisation", "optim.AdamW)(", "optim.Adam)(", "ffn", ("tiny",),
                               "optimizer"),
     "torch: eps x 10": torch_step("ten times epsilon", "eps=protocol.EPSILON", "eps=1e-7", "ffn", ("tiny",),
                                   "optimizer"),

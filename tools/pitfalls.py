@@ -85,7 +85,7 @@ class Observations(msgspec.Struct, frozen=True):
         return f"`{stack}`: {class_}{f', {cell.figure(figure)}' if figure else ''}"
 
     def stacks(self) -> tuple[str, ...]:
-        return tuple(STACKS)
+        return tuple(name for name in STACKS if any(cell.endswith(f" {name}") for cell in self.cells))
 
     def primer(self) -> list[list[str]]:
         """Returns the lines of the primer's examples: for each example the times measured here, then the published
@@ -97,9 +97,9 @@ class Observations(msgspec.Struct, frozen=True):
         """Returns a probe's classes as a table: a line for each aspect, a column for each stack."""
         aspects = [(*place.split(), title) for place, title in self.titles.items()]
         return [
-            ["", *STACKS],
+            ["", *self.stacks()],
             *(
-                [title, *(self.get(probe, aspect, stack).class_ for stack in STACKS)]
+                [title, *(self.get(probe, aspect, stack).class_ for stack in self.stacks())]
                 for of, aspect, title in aspects
                 if of == probe
             ),

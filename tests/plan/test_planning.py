@@ -178,7 +178,7 @@ def test_probes_are_observed_in_a_run_of_their_own() -> None:
     assert made.purpose is Purpose.PROBE
     attempts = layout.attempts(made)
     assert {attempt.purpose for attempt in attempts} == {Purpose.PROBE}  # `quick` times in blocks, and explains
-    assert {attempt.case.stack for attempt in attempts} == set(choose_stacks(chosen.stacks))
+    assert {attempt.case.stack for attempt in attempts} == set(choose_stacks(chosen.stacks, "cpu"))
     assert {attempt.block for attempt in attempts} == {0}
 
 

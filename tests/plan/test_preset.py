@@ -35,10 +35,10 @@ def test_the_published_sizes_are_called_full() -> None:
 
 def test_keras_is_asked_where_a_preset_or_an_option_names_it() -> None:
     for name in ("quick", "ops", "primer", "behaviour", "full", "large", "oom", "why", "versions"):
-        stacks = choose_stacks(preset.load(name).stacks)
+        stacks = choose_stacks(preset.load(name).stacks, "cpu")
         assert not [stack for stack in stacks if STACKS[stack.partition("@")[0]].native], name
-    assert len(choose_stacks(preset.load("quick").stacks)) == 10
-    assert "keras_jax" in choose_stacks(preset.load("tiny").stacks)
+    assert len(choose_stacks(preset.load("quick").stacks, "cpu")) == 10
+    assert "keras_jax" in choose_stacks(preset.load("tiny").stacks, "cpu")
 
 
 @pytest.mark.parametrize(

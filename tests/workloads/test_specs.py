@@ -33,7 +33,7 @@ def tensors(workload: Workload, dims: Mapping[str, int], seed: int = 0) -> tuple
 def test_the_operations_are_there_in_all_dialects() -> None:
     assert set(OPS) <= set(WORKLOADS)
     for name in OPS:
-        assert set(WORKLOADS[name].dialects) == {"numpy", "jax", "torch", "tf"}
+        assert set(WORKLOADS[name].dialects) == {"numpy", "jax", "torch", "tf", "keras"}
         assert set(WORKLOADS[name].sizes) >= {"tiny", "quick", "full"}
         assert WORKLOADS[name].spec.PASSES == ("forward", "train")
 

@@ -27,7 +27,7 @@ def test_a_folder_outside_is_found_as_itself_and_from_its_parent(tmp_path: Path)
     for place in (folder, tmp_path):
         found = catalog.find([place])["product"]
         assert found.folder == folder
-        assert found.dialects == ("numpy", "jax", "torch", "tf")
+        assert found.dialects == ("numpy", "jax", "torch", "tf", "keras")
         assert "forward" in dir(found.dialect("numpy"))
     assert "gemm" in catalog.find([folder])
 
@@ -83,4 +83,4 @@ def test_a_broken_spec_is_not_remembered(tmp_path: Path) -> None:
 def test_a_missing_dialect_is_not_listed(tmp_path: Path) -> None:
     folder = copy(tmp_path, "product")
     (folder / "product_tf.py").unlink()
-    assert catalog.load(folder).dialects == ("numpy", "jax", "torch")
+    assert catalog.load(folder).dialects == ("numpy", "jax", "torch", "keras")

@@ -68,14 +68,12 @@ def steps(target: str, python: str | None) -> list[Step]:
     return [
         Step("operations", replace(tiny, workload=("gemm", "ffn", "mha", "selu", "gpt2")), (checks.right, checks.held)),
         Step(
-            "clock", replace(long, profile="on", stack=(), stack_path=(str(UNWAITED),)), (checks.clock, checks.planned)
+            "clock",
+            replace(long, profile="on", stack=(), stack_path=(str(UNWAITED),)),
+            (checks.clock, checks.ceilings, checks.planned),
         ),
         Step("low precision", replace(tiny, workload=("ffn", "gpt2"), precision=low), (checks.right, checks.precision)),
-        Step(
-            "ceilings",
-            replace(long, stack=("jax_jit", "torch_eager"), precision=("f32", *low)),
-            (checks.ceilings, checks.precision),
-        ),
+        Step("ceilings", replace(long, precision=low), (checks.ceilings, checks.precision)),
         Step("memory", replace(large, limit_memory=(CPU_LIMIT,) if target == "cpu" else ()), (checks.memory,)),
         Step("noise", replace(common, preset="quick", workload=("ffn",), pass_=("train",), repeats=2), (checks.noise,)),
     ]

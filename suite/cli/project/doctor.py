@@ -177,8 +177,7 @@ def doctor(
     :param target: hardware class: cpu, cuda or tpu
     :param device: run small checks on this target: stacks, clock, precision, memory, noise; ten minutes at most
     :param python: for --device, an interpreter of your own in place of the locked environments
-    :param pack: write an archive into this folder, with which a machine without a network runs --device; --python names
-        its version
+    :param pack: a folder for an archive that runs --device without a network, on the Python that --python names
     """
     check_known("target", target, TARGETS)
     if pack is not None:
