@@ -66,7 +66,7 @@ class Adapter(torch_eager.Adapter):
         from onnxruntime.capi import onnxruntime_pybind11_state
 
         self.onnxruntime, self.words = onnxruntime, onnxruntime_pybind11_state
-        self.exported = None
+        self.exported, self.programs_made = None, 0
 
     def has_frozen_weights(self):
         return FROZEN.name in self.tuned
@@ -156,6 +156,7 @@ class Adapter(torch_eager.Adapter):
             )
         except (self.words.NotImplemented, self.words.InvalidGraph) as refused:
             raise self.refusal("ONNX Runtime can't run it", refused) from refused
+        self.programs_made += 1
         return Program(session, weights, lambda leaves: _pytree.tree_unflatten(leaves, traced.call_spec.out_spec))
 
     def refusal(self, words, error):
@@ -183,6 +184,9 @@ class Adapter(torch_eager.Adapter):
 
     def update(self, parameters, gradients):
         raise Unsupported("ONNX Runtime has no optimizers")
+
+    def counters(self):
+        return super().counters() | {"compiles": self.programs_made}  # sessions: one for each program
 
     def kernels_used(self, logs):
         return [kernels.LibraryUse("MLAS")]  # it says nothing of its instruction set
