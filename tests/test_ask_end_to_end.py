@@ -13,7 +13,7 @@ from suite.page.sections.whole_set.asked import AskedSection
 from suite.page.tables import markdown
 from suite.results import load
 from tests.page.parts import found, part
-from tests.runs import TOGETHER, Asked
+from tests.runs import EXPORTED, TOGETHER, Asked
 
 FILE = '''"""Planted mistakes."""
 import jax.numpy as jnp
@@ -286,9 +286,11 @@ def test_xla_counts_a_question_s_operations_and_what_is_moved_is_known(runs) -> 
 @pytest.mark.runs("mutants of questions")
 def test_each_planted_mistake_is_wrong_on_every_stack(runs) -> None:  # type: ignore[no-untyped-def]
     frame = load(runs["mutants of questions"].folder).frame
-    assert len(frame) == 7 * 10
+    assert len(frame) == 7 * 11
     found = {tuple(pair): outcome for *pair, outcome in frame.select("stack", "implementation", "outcome").iter_rows()}
     expected = {pair: "ok" if pair[1] == "right" else "wrong" for pair in found}
+    # The question has complex numbers, which ONNX doesn't run.
+    expected |= {pair: "unsupported" for pair in found if pair[0] in EXPORTED}
     assert found == expected
 
 
