@@ -65,6 +65,10 @@ def test_a_check_that_was_cut_off_goes_on(tmp_path: Path, monkeypatch: pytest.Mo
     assert device.check_device("cpu", None, tmp_path, as_json=True) == 130
     assert not list(tmp_path.glob("*/well/*/manifest.json"))
     monkeypatch.setattr(device, "SECONDS_MAX", 600.0)
+    measured = device.measured
+    monkeypatch.setattr(device, "measured", lambda store, *_: store.make_latest())  # as a run that is interrupted
+    assert device.check_device("cpu", None, tmp_path, as_json=True) == 130
+    monkeypatch.setattr(device, "measured", measured)
     assert device.check_device("cpu", None, tmp_path, as_json=True) == 3
     assert len(list(tmp_path.iterdir())) == 1
     assert device.check_device("cpu", None, tmp_path, as_json=True) == 3
