@@ -15,7 +15,7 @@ from suite.answers.sentences import counted, listed
 from suite.case import Outcome, Purpose
 from suite.ir.timeline import Category, Profile
 from suite.results import Results
-from suite.results.limits import limits
+from suite.results.limits import limits, roof_of
 from suite.sets.rows import Row, accepted
 from suite.verdicts.grouping import grouped
 
@@ -145,12 +145,16 @@ def ceilings(results: Results) -> Iterator[Check]:
                         reached.get(key, (0.0, "", row)), (limit.seconds / took, limit.whose, row), key=lambda it: it[0]
                     )
     for (declared, kind), (share, whose, row) in reached.items():
+        roof, _ = roof_of(row, results.roof)
+        least = (
+            LEAST_REACHED if roof and declared in roof.flops_per_second else 0.0
+        )  # else only an upper limit is known
         yield Check(
             f"{declared}: {kind} of {row['workload']}",
-            LEAST_REACHED <= share <= 1,
+            least <= share <= 1,
             f"{units.percent(share)} by {row.stack_name}, of what is {whose}",
             "the peak or the device's name is misread (suite/machine/published_peaks.toml), or a step isn't done",
-            f"{units.percent(LEAST_REACHED)} to 100%",
+            f"{units.percent(least)} to 100 %",
         )
     if not reached:
         yield Check("ceilings", None, "no peak of this device is known")
