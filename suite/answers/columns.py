@@ -64,21 +64,8 @@ def flop(values: Iterable[float | None]) -> Unit:
 # Words whose titles are their names.
 WORDS = (
     *("question", "stack", "sweep", "value", "baseline", "clock", "ended", "phase", "blocks", "record"),
-    *(
-        "what",
-        "of",
-        "fact",
-        "reading",
-        "limit",
-        "block",
-        "run",
-        "throttled",
-        "reasons",
-        "eager",
-        "compiled",
-        "native",
-        "unified",
-    ),
+    *("what", "of", "fact", "reading", "limit", "block", "run", "throttled", "reasons", "eager", "compiled"),
+    *("native", "unified"),
     *("precision_observed", "source", "category", "operation", "tensor", "why_none", "compiler", "published"),
     *("why_they_differ", "published_in", "told", "beside", "difference", "figure", "alone"),
 )

@@ -146,9 +146,8 @@ def ceilings(results: Results) -> Iterator[Check]:
                     )
     for (declared, kind), (share, whose, row) in reached.items():
         roof, _ = roof_of(row, results.roof)
-        least = (
-            LEAST_REACHED if roof and declared in roof.flops_per_second else 0.0
-        )  # else only an upper limit is known
+        known = roof is not None and declared in roof.flops_per_second  # else only an upper limit is known
+        least = LEAST_REACHED if known else 0.0
         yield Check(
             f"{declared}: {kind} of {row['workload']}",
             least <= share <= 1,
