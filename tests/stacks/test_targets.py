@@ -178,7 +178,13 @@ def test_precision_is_set_and_never_a_default(stack: str) -> None:
     assert told(STACKS[stack].environment, READ, str(GEMM), json.dumps(questions)) == wanted
 
 
-TPU_MODES = "eager", "fused", "compiled"
+TORCH_TPU = [
+    pytest.param(
+        stack, "tpu", "device type at start of device string: tpu", marks=pytest.mark.environments("torch_tpu")
+    )
+    for stack in STACKS
+    if stack.startswith("torch_tpu_")
+]
 
 
 # The environments of target cpu have no other target's libraries, so this holds on a machine with a GPU as well.
@@ -190,7 +196,7 @@ TPU_MODES = "eager", "fused", "compiled"
         ("jax_jit", "tpu", "Unable to initialize backend 'tpu'"),
         ("torch_eager", "cuda", "Torch not compiled with CUDA enabled|Found no NVIDIA driver"),
         ("torch_xla", "tpu", "libtpu not found"),
-        *((f"torch_tpu_{mode}", "tpu", "device type at start of device string: tpu") for mode in TPU_MODES),
+        *TORCH_TPU,
         ("torchax_jit", "cuda", "JAX sees no NVIDIA GPU|backend"),
         ("tf_graph", "cuda", "TensorFlow lists no GPU"),
         ("tf_graph", "tpu", "TPUs not found"),

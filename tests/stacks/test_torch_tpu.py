@@ -12,6 +12,8 @@ from suite.workloads import catalog
 from tests.stacks.programs import WITH_CASE, told
 from tests.worker.processes import case_of
 
+pytestmark = [pytest.mark.stacks, pytest.mark.environments("torch_tpu")]
+
 # PyTorch counts devices when it first needs a stream, and libtpu would ask Google's cloud about a TPU that isn't there.
 REGISTERED = f"""{WITH_CASE}
 os.environ.update({{"TPU_SKIP_MDS_QUERY": "1", "TPU_WORKER_HOSTNAMES": "localhost", "TPU_ACCELERATOR_TYPE": "v6e-1"}})
@@ -75,7 +77,6 @@ def of_case(program: str, workload: str = "ops/ffn", **changes: Any) -> Any:
     return told("torch_tpu", program, json.dumps(case.to_json()), target="tpu")
 
 
-@pytest.mark.stacks
 @pytest.mark.parametrize(
     ("stack", "mode"),
     [("torch_tpu_eager", "DEFER_NEVER"), ("torch_tpu_fused", "DEFER_AND_FUSE"), ("torch_tpu_compiled", "DEFER_NEVER")],
@@ -85,7 +86,6 @@ def test_the_mode_is_set_and_a_product_is_lowered_in_the_declared_precision(stac
     assert of_case(LOWERED, stack=stack, precision="bf16") == [mode, False, True]
 
 
-@pytest.mark.stacks
 @pytest.mark.parametrize("workload", ["ops/ffn", "models/resnet50"])  # AdamW and SGD
 def test_a_compiled_step_is_one_graph_with_its_update_and_keeps_no_gradient(workload: str) -> None:
     eager, compiled = of_case(TRACED, workload, stack="torch_tpu_compiled")
