@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from suite import units
 from suite.answers.answer import Answer, answer
-from suite.answers.comparisons import compared
+from suite.answers.pairs import paired, side_by_side
 from suite.answers.sentences import counted, listed
 from suite.results.cases.break_even import Calls, pays_off
-from suite.results.frame import Frame, ends
-from suite.results.ranking import catalogue_order
+from suite.results.frame import Frame
 from suite.stacks.catalog import STACKS
-
-SPEEDUPS = {
-    **dict.fromkeys(("question", "compiled", "verdict"), pl.String),
-    "pays_off_after_steps": pl.Int64,
-    **dict.fromkeys(("speedup", "speedup_low", "speedup_high"), pl.Float64),
-}
 
 
 @answer("Eager or compiled", terms=("stack", "break-even", "verdict", "undecided"), in_markdown=False, on_console=False)
@@ -31,60 +24,33 @@ def compiled(frame: Frame) -> Answer | None:
     interval there. *Pays off after* is the number of steps from which on the compiled stack has taken no more time in
     total than the eager one, first runs included; it is given where the compiled stack is `faster`."""
     pairs = compiled_pairs(frame.stacks["stack"].unique().to_list())
-    table = side_by_side(frame, pairs)
+    table = with_steps(frame, side_by_side(frame, pairs, "eager", "compiled"))
     return None if table.is_empty() else Answer(sentence(table), table)
 
 
 def compiled_pairs(stacks: Sequence[str]) -> dict[str, str]:
     """Returns {compiled stack: the eager stack that runs the same code, by the catalogue}, if both are in `stacks`."""
-    pairs = {}
-    for name in sorted(stacks, key=catalogue_order):
-        plain, implementation = name.partition("@")[0].partition(":")[0], name.partition(":")[2]
-        stack = STACKS.get(plain)
-        eager = f"{stack.eager}:{implementation}" if stack and implementation else stack and stack.eager
-        if eager in stacks:
-            pairs[name] = str(eager)
-    return pairs
+
+    def eager(name: str) -> str | None:
+        stack = STACKS.get(name.partition("@")[0].partition(":")[0])
+        _, colon, implementation = name.partition(":")
+        return f"{stack.eager}{colon}{implementation}" if stack and stack.eager else None
+
+    return paired(stacks, eager)
 
 
-def side_by_side(frame: Frame, pairs: dict[str, str]) -> pl.DataFrame:
-    """Returns each pair on each question that both were asked."""
-    stacks = compared(frame).select("question", "stack", "median_seconds", "first_seconds", "ended")
-    eager, compiled_ = (
-        stacks.rename({name: f"{side}_{name}" for name in stacks.columns if name != "question"})
-        for side in ("eager", "compiled")
-    )
-    ended = pl.when(pl.col("compiled_ended") != "").then("compiled_ended").otherwise("eager_ended")
-    return (
-        pl.DataFrame([*pairs.items()], schema=dict.fromkeys(("compiled", "eager"), pl.String), orient="row")
-        .with_row_index("place")
-        .join(compiled_, left_on="compiled", right_on="compiled_stack")
-        .join(eager, left_on=("question", "eager"), right_on=("question", "eager_stack"))
-        .join(speedups(frame, pairs), on=("question", "compiled"), how="left")
-        .sort("question", "place")
-        .select(
-            *("question", "eager", "compiled", "verdict"),
-            pl.when(pl.col("speedup").is_null()).then(ended).otherwise(pl.lit("")).alias("ended"),
-            *("eager_median_seconds", "compiled_median_seconds", "speedup", "speedup_low", "speedup_high"),
-            *("eager_first_seconds", "compiled_first_seconds", "pays_off_after_steps"),
-        )
-    )
+def with_steps(frame: Frame, table: pl.DataFrame) -> pl.DataFrame:
+    """Returns the table with the step from which on compiling has paid off."""
+    comparisons = {comparison.name: comparison for comparison in frame.analysis.comparisons}
 
+    def steps(line: Mapping[str, str]) -> int | None:
+        if line["verdict"] != "faster":
+            return None
+        ours, theirs = (Calls.of(comparisons[line["question"]].of(line[side])) for side in ("compiled", "eager"))
+        return pays_off(ours, theirs) if ours and theirs else None
 
-def speedups(frame: Frame, pairs: dict[str, str]) -> pl.DataFrame:
-    """Returns the speedup of each pair on each question, and the step from which on compiling has paid off. All stacks
-    that compile the same code are judged as one family."""
-    lines = []
-    comparisons = {comparison.id: comparison for comparison in frame.analysis.comparisons}
-    for eager in dict.fromkeys(pairs.values()):
-        found = frame.analysis.over(eager, [stack for stack in pairs if pairs[stack] == eager])
-        for (id_, stack), speedup in found.items():
-            if (comparison := comparisons.get(id_)) is None:  # the reader hides it
-                continue
-            ours, theirs = Calls.of(comparison.of(stack)), Calls.of(comparison.of(eager))
-            steps = pays_off(ours, theirs) if speedup.verdict == "faster" and ours and theirs else None
-            lines.append((comparison.name, stack, speedup.verdict, steps, *ends("", speedup.ratio).values()))
-    return pl.DataFrame(lines, schema=SPEEDUPS, orient="row")
+    found = [steps(line) for line in table.iter_rows(named=True)]
+    return table.with_columns(pl.Series("pays_off_after_steps", found, pl.Int64))
 
 
 def sentence(table: pl.DataFrame) -> str:
