@@ -46,13 +46,15 @@ class Span:
 @dataclass(frozen=True, slots=True)
 class Profile:
     """The time of one profiled step in seconds, by category. `plain_seconds` is the time of a step without a profiler,
-    and `told_by` the profiler. The fields are those of the stored JSON."""
+    and `told_by` the profiler, by whose own clock it took `span_seconds`, from the first operation's begin to the last
+    one's end. The fields are those of the stored JSON."""
 
     told_by: str
     seconds: float
     plain_seconds: float
     categories: Mapping[str, float]
     largest: tuple[tuple[str, str, float], ...]  # (category, name, seconds)
+    span_seconds: float | None = None  # older sets have none
 
     @property
     def attributed(self) -> float:
@@ -67,7 +69,8 @@ def by_rules(name: str, rules: Rules, otherwise: str = "") -> str:
 def profile(recorded_by: str, spans: Iterable[Span], steps: int, seconds: float, plain_seconds: float) -> Profile:
     """Returns the profile of one step, as the mean of `steps` steps that took `seconds` together. Time in which no
     operation runs counts as host overhead."""
-    by_name = shares(outer(spans))
+    outermost = outer(spans)
+    by_name = shares(outermost)
     taken: dict[str, float] = defaultdict(float)
     for (category, _), time in by_name.items():
         taken[category] += time
@@ -79,6 +82,7 @@ def profile(recorded_by: str, spans: Iterable[Span], steps: int, seconds: float,
         plain_seconds=plain_seconds,
         categories={name: taken[name] / steps for name in Category if taken[name] > 0.0},
         largest=tuple((category, name, total / steps) for (category, name), total in largest),
+        span_seconds=(max(s.end for s in outermost) - min(s.begin for s in outermost)) / steps if outermost else None,
     )
 
 

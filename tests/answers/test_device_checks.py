@@ -34,8 +34,9 @@ def timed(stack: str = "jax_jit", seconds: float | Sequence[float] = 0.02, block
     return row_of(attempt_of(stack, block=block, **case), seconds, tolerance=5e-6, **columns)
 
 
-def profiled(stack: str, busy: float, seconds: float = 0.02) -> Row:
+def profiled(stack: str, busy: float, seconds: float = 0.02, span: float | None = 0.0199) -> Row:
     profile = {
+        "span_seconds": span,
         "told_by": "a profiler",
         "seconds": seconds,
         "plain_seconds": seconds,
@@ -73,18 +74,25 @@ def test_tf32_left_on_is_seen() -> None:
     }
 
 
-@pytest.mark.parametrize(("busy", "holds"), [(0.995, True), (0.5, False), (2.0, False)])
-def test_a_clock_twice_too_slow_or_too_fast_is_seen(busy: float, holds: bool) -> None:
-    assert verdicts(checks.clock, timed(), profiled("jax_jit", busy))["clock of jax_jit"] is holds
+@pytest.mark.parametrize(
+    ("span", "holds"), [(0.0199, True), (0.0205, False), (0.01, False), (0.04, False), (None, None)]
+)
+def test_a_clock_twice_too_slow_or_too_fast_is_seen(span: float | None, holds: bool | None) -> None:
+    checked = found(checks.clock, timed(), profiled("jax_jit", 0.9, span=span))["clock of jax_jit"]
+    assert checked.ok is holds
+    assert ("90 %" in checked.found) is (holds is not None)
 
 
 def test_without_a_profiler_the_clock_is_not_checked() -> None:
     assert verdicts(checks.clock, timed())["clock of jax_jit"] is None
 
 
-@pytest.mark.parametrize(("pipelined", "holds"), [(0.019, True), (0.03, False)])
-def test_a_pipeline_slower_than_its_steps_is_seen(pipelined: float, holds: bool) -> None:
-    row = timed(pipelined_seconds=[pipelined] * 5)
+@pytest.mark.parametrize(
+    ("pipelined", "target", "holds"),
+    [(0.019, "cpu", True), (0.0208, "cpu", True), (0.0208, "cuda", False), (0.03, "cpu", False)],
+)
+def test_a_pipeline_slower_than_its_steps_is_seen(pipelined: float, target: str, holds: bool) -> None:
+    row = timed(pipelined_seconds=[pipelined] * 5, target=target)
     assert verdicts(checks.clock, row)["pipeline of jax_jit"] is holds
 
 
