@@ -1,10 +1,11 @@
 """Keras 3 on any backend: model, loss, optimizer and step are Keras's; device, threads, precision of products, counters
 and memory are the native stack's, from whose adapter a backend's class derives, too.
 
-What is timed is the trainer's own function: `predict_function`, and `train_function` as `fit` calls it for each batch.
-`train_on_batch` and `predict_on_batch` call the same functions, but copy the result to the host in every call, and on
-JAX the whole state into the model's variables; callbacks, progress bars and the data pipeline are around the function.
-The native stacks do none of that.
+What is timed is the trainer's own function: `predict_function` and `train_function`. `train_on_batch` and
+`predict_on_batch` call the same functions, but copy the result to the host in every call, and on JAX the whole state
+into the model's variables; `fit` has callbacks, progress bars and a data pipeline around them. The native stacks do
+none of that. A workload without an optimizer, which Keras's trainer can't train, has Keras's loss and the framework's
+gradient.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """GPT-2, one token a call, in TensorFlow.
 
 Legend: B = batch, S = seq, D = width, N = heads, H = D/N, V = vocab. The cache is variables, which each call changes in
-place; its position is how many tokens it has. It is gathered and scattered by the position, never sliced: the bounds of
-a slice are constants of XLA's program, which would be compiled anew for each position.
+place and, without XLA, copies to read them; its position is how many tokens it has. It is gathered and scattered by the
+position, never sliced: the bounds of a slice are constants of XLA's program, which would be compiled anew for each
+position.
 """
 
 import tensorflow as tf
@@ -78,12 +79,14 @@ class Model(tf.Module):
         """Takes the next token. Returns its largest logit (B,), and its logits (B, V)."""
         position = self.position.read_value()
         rows_BN3 = tf.concat([self.heads_BN2, tf.fill([*self.heads_BN2.shape[:2], 1], position)], axis=-1)
-        x_BD = tf.gather(self.tokens, tf.gather(tokens, position, axis=1)) + tf.gather(self.positions, position)
+        # A gather from the variable itself would make every later read of it a copy.
+        embedding_VD = tf.convert_to_tensor(self.tokens)
+        x_BD = tf.gather(embedding_VD, tf.gather(tokens, position, axis=1)) + tf.gather(self.positions, position)
         # Added to logits, so that no position attends to later ones.
         hidden_S = tf.where(tf.range(self.seq) <= position, 0.0, -1e9)
         for block in self.blocks:
             x_BD = block(x_BD, rows_BN3, hidden_S)
-        logits_BV = tf.matmul(self.norm(x_BD), self.tokens, transpose_b=True)
+        logits_BV = tf.matmul(self.norm(x_BD), embedding_VD, transpose_b=True)
         self.position.assign_add(1)
         return tf.reduce_max(logits_BV, axis=-1), logits_BV
 
