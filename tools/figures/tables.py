@@ -102,10 +102,11 @@ class Source:
         return f"; {reading.notice.rstrip('.')}" if reading and reading.notice else ""
 
     def answer(self, name: str) -> list[tuple[str, list[dict[str, Any]]]]:
-        """Returns an answer's table in its parts, each with its title."""
+        """Returns an answer's table in its parts, each with its title; a table without parts has none."""
         asked = ASKED[name]
-        found = asked.function(Frame(self.results, self.analysis))
-        groups = found.table.group_by(asked.parts, maintain_order=True) if found else ()
+        if not (found := asked.function(Frame(self.results, self.analysis))):
+            return []
+        groups = found.table.group_by(asked.parts or pl.lit(""), maintain_order=True)
         return [(str(name), group.to_dicts()) for (name,), group in groups]
 
     def comparison(self, name: str) -> Comparison | None:
