@@ -34,7 +34,8 @@ def native_pairs(stacks: Sequence[str]) -> dict[str, str]:
 
     def native(name: str) -> str | None:
         plain, *variant = name.partition("@")
-        return STACKS[plain].native + "".join(variant) if plain in STACKS and STACKS[plain].native else None
+        stack = STACKS.get(plain)
+        return "".join([stack.native, *variant]) if stack and stack.native else None
 
     return paired(stacks, native)
 
