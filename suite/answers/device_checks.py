@@ -96,7 +96,7 @@ def clock(results: Results) -> Iterator[Check]:
             continue
         profile = profiled.get(stack)
         if profile is None or profile.span_seconds is None:
-            yield Check(f"clock of {stack}", None, "its framework's profiler shows no operation")
+            yield Check(f"clock of {stack}", None, "no profiler shows its operations")
         else:
             busy = sum(profile.categories.values()) - profile.categories.get(Category.HOST, 0.0)
             yield Check(
@@ -104,8 +104,8 @@ def clock(results: Results) -> Iterator[Check]:
                 abs(profile.span_seconds / profile.seconds - 1) <= CLOCK_MAX,
                 f"{units.seconds(profile.seconds)} a step by the clock, {units.seconds(profile.span_seconds)} by "
                 f"{profile.told_by}; operations run {units.percent(busy / profile.seconds)} of it",
-                "read the profile in the set's page: what does the step wait for?",
-                f"{units.percent(CLOCK_MAX)} apart",
+                "the clock or the profiler is off, or the clock stops before the device has: trust no time of this stack",
+                f"at most {units.percent(CLOCK_MAX)} apart",
             )
         synced, pipelined, dispatch = (
             median(values) if (values := [m for row in rows if (m := row.median(clock)) is not None]) else None
