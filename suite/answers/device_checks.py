@@ -104,7 +104,7 @@ def clock(results: Results) -> Iterator[Check]:
                 abs(profile.span_seconds / profile.seconds - 1) <= CLOCK_MAX,
                 f"{units.seconds(profile.seconds)} a step by the clock, {units.seconds(profile.span_seconds)} by "
                 f"{profile.told_by}; operations run {units.percent(busy / profile.seconds)} of it",
-                "the clock or the profiler is off, or the clock stops before the device has: trust no time of this stack",
+                "one of the two clocks is off, or ours stops before the device has: trust no time of this stack",
                 f"at most {units.percent(CLOCK_MAX)} apart",
             )
         synced, pipelined, dispatch = (
