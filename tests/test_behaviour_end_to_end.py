@@ -11,8 +11,9 @@ from suite import results
 from suite.case import Outcome
 from suite.results.questions.behaviour import Observation, observations
 from suite.sets.rows import accepted
-from suite.stacks.catalog import STACKS
 from suite.workloads.catalog import find
+from tests.runs import FEW as DIALECTS
+from tests.runs import REST as FURTHER
 from tests.runs import TOGETHER, Asked, Lanes
 
 pytestmark = [pytest.mark.stacks, pytest.mark.newest]
@@ -55,11 +56,7 @@ def cells_of(*folders: Path) -> dict[Cell, Observation]:
 @pytest.fixture(
     params=[
         pytest.param((FEW, OF_FEW), marks=pytest.mark.runs(*FEW), id="few"),
-        pytest.param(
-            (REST, {name for name in STACKS if not STACKS[name].native} - OF_FEW),
-            marks=pytest.mark.runs(*REST),
-            id="rest",
-        ),
+        pytest.param((REST, {*DIALECTS, *FURTHER} - OF_FEW), marks=pytest.mark.runs(*REST), id="rest"),
     ]
 )
 def asked(request: pytest.FixtureRequest) -> tuple[dict[str, Asked], set[str]]:
