@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -102,9 +101,8 @@ def test_the_pack_runs_on_another_machines_python(tmp_path: Path) -> None:
     lock = venv.fit("jax", "cpu")
     archive = pack.pack(tmp_path, lock.python)
     assert archive.stat().st_size <= pack.BYTES_MAX
-    with tarfile.open(archive) as packed:
-        packed.extractall(tmp_path, filter="data")
     python = str(venv.ensure("jax").python)
+    subprocess.run([python, "-m", "tarfile", "-e", archive, tmp_path], check=True)
     words = ["run", "--preset=tiny", "--workload=gemm", "--stack=jax_jit", "--engine=local", "--force", "--repeats=1"]
     nowhere = {"UV_OFFLINE": "1", "PIP_NO_INDEX": "1", "PYTHONPATH": "site:.", "HOME": str(tmp_path)}
     done = subprocess.run(
