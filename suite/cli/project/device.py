@@ -63,7 +63,8 @@ def steps(target: str, python: str | None) -> list[Step]:
     long = replace(common, preset="tiny", workload=("gemm",), dims=(product,))
     low = ("bf16",) if target == "cpu" else ("tf32", "bf16")
     side = math.isqrt(2 * device_bytes(target) // 4)
-    large = replace(common, preset="tiny", workload=("gemm",), dims=(f"n={side},m={side},k=8", "n=64"))
+    large = replace(common, preset="check", workload=("gemm",), dims=(f"n={side},m={side},k=8", "n=64"))
+    twice = replace(common, preset="tiny", workload=("ffn",), size=("quick",), pass_=("train",), repeats=2)
     checks = device_checks
     return [
         Step("operations", replace(tiny, workload=("gemm", "ffn", "mha", "selu", "gpt2")), (checks.right, checks.held)),
@@ -75,7 +76,7 @@ def steps(target: str, python: str | None) -> list[Step]:
         Step("low precision", replace(tiny, workload=("gpt2",), precision=low), (checks.right, checks.precision)),
         Step("ceilings", replace(long, precision=low), (checks.ceilings, checks.precision)),
         Step("memory", replace(large, limit_memory=(CPU_LIMIT,) if target == "cpu" else ()), (checks.memory,)),
-        Step("noise", replace(common, preset="quick", workload=("ffn",), pass_=("train",), repeats=2), (checks.noise,)),
+        Step("noise", twice, (checks.noise,)),
     ]
 
 

@@ -13,15 +13,14 @@ class Model(tf.Module):
 
     def __call__(self, x):
         B, S, D, H = self.shape
-        # The inputs' part of all steps is one product: only the recurrence has to be in the loop. Its steps come first,
-        # and are rows of a TensorArray: the gradient of a slice would be as large as all steps.
-        x_SBD = tf.transpose(x, [1, 0, 2])
-        gates_PG = tf.nn.bias_add(tf.matmul(tf.reshape(x_SBD, [S * B, D]), self.w_DG), self.bias_G)
-        gates_SBG = tf.TensorArray(x.dtype, S, element_shape=[B, 4 * H]).unstack(tf.reshape(gates_PG, [S, B, 4 * H]))
-        u_HG = tf.convert_to_tensor(self.u_HG)
+        # Steps are rows of a TensorArray: the gradient of a slice would be as large as all steps. The inputs' product
+        # stays in the loop. As one product before it, the gates of all steps go through memory: a compiled forward pass
+        # of 512 steps took 1.4 to 2.2 times as long on a CPU, a training step as long.
+        x_SBD = tf.TensorArray(x.dtype, S, element_shape=[B, D]).unstack(tf.transpose(x, [1, 0, 2]))
+        w_DG, u_HG, bias_G = map(tf.convert_to_tensor, (self.w_DG, self.u_HG, self.bias_G))
 
         def step(s, h_BH, c_BH, h_SBH):
-            gates_BG = gates_SBG.read(s) + tf.matmul(h_BH, u_HG)
+            gates_BG = tf.nn.bias_add(tf.matmul(x_SBD.read(s), w_DG) + tf.matmul(h_BH, u_HG), bias_G)
             i_BH, f_BH, g_BH, o_BH = tf.split(gates_BG, 4, axis=-1)
             c_BH = tf.sigmoid(f_BH) * c_BH + tf.sigmoid(i_BH) * tf.tanh(g_BH)
             h_BH = tf.sigmoid(o_BH) * tf.tanh(c_BH)
