@@ -122,7 +122,8 @@ def with_faults(folder: Path, times: dict[str, list[float]], **columns: Any) -> 
 
 @pytest.mark.parametrize("template", ["speedups", "comparisons"])
 def test_both_allocators_are_shown_where_page_faults_cost(template: str, tmp_path: Path) -> None:
-    kept = with_faults(tmp_path / "kept.parquet", {"numpy": [0.004] * 3, "jax_jit": [0.002] * 3}, flags=["page_faults"])
+    times = {"numpy": [0.004] * 3, "jax_jit": [0.002] * 3, "tf_graph": [0.003] * 3}  # tf_graph wasn't run by the other
+    kept = with_faults(tmp_path / "kept.parquet", times, flags=["page_faults"])
     other = with_faults(tmp_path / "system.parquet", {"numpy": [0.016] * 3, "jax_jit": [0.012] * 3})
     one, system = (Source("2026-11-24.cpu.0", "", loaded, loaded.analysis("numpy")) for loaded in (kept, other))
     shown = text(defined(template, system="two"), [one], system, Origin())
@@ -130,9 +131,11 @@ def test_both_allocators_are_shown_where_page_faults_cost(template: str, tmp_pat
     if template == "comparisons":
         assert "| stack | median | median, `system` | speedup over `numpy` |" in shown
         assert "| `jax_jit` | 2.00 ms | 12.0 ms | 2.00×" in shown
+        assert "| `tf_graph` | 3.00 ms | – | 1.33×" in shown
     else:
         assert "| speedup over `numpy` | gemm forward | gemm forward, `system` |" in shown
         assert "| `numpy` | 4.00 ms | 16.0 ms |" in shown
+        assert "| `tf_graph` | 1.33× [1.31, 1.36] faster | – |" in shown
     without = text(defined(template), [one], None, Origin())
     assert "page faults may have cost" in without and "16.0 ms" not in without
 
