@@ -63,7 +63,7 @@ class Flag(StrEnum):
     FALLBACK_OPS = "fallback_ops"
     GRAPH_BREAKS = "graph_breaks"
     IMPLAUSIBLE = "implausible"
-    UNSTABLE = "unstable"  # the framework's own norm is off where its input is far from zero
+    UNSTABLE = "unstable"  # a kernel of the framework is off where its input is far from zero
     NOT_FINITE = "not_finite"  # what is right has values that are NaN or infinite
     WIDER = "wider"  # a part was computed in a wider type than its inputs have
     FROZEN_WEIGHTS = "frozen_weights"  # the weights are constants of the program, which may be computed with before

@@ -53,8 +53,7 @@ def verdict(document: Document) -> tuple[str, str]:
     example = Example.of(document.question) if document.question else None
     if example is None or example.thread.apart:
         return "not comparable", example.thread.apart if example else document.apart
-    thread = example.thread
-    held = f"`{thread.slower}` over `{thread.than}`"
+    held = example.thread.held
     table = published_tables(GALLERY.read_text(encoding="utf-8")).get(f"gallery-{example.name.replace('_', '-')}")
     said = re.search(rf"\*\*([^*]+) here: ({re.escape(held)} is [^*]+)\.\*\*", table.text if table else "")
     if said is None:

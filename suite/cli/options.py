@@ -92,7 +92,7 @@ class MeasuringOptions(ProcessOptions):
     """The options that `run`, `ask`, `explain`, `frontier` and `predict` have in common."""
 
     TASK: ClassVar[str]
-    MACHINERY: ClassVar[tuple[str, ...]] = ("force", "dry_run", "json")
+    MACHINERY: ClassVar[tuple[str, ...]] = ("results", "force", "dry_run", "json")
     """fields that don't change what is measured: a plan keeps all others"""
 
     dry_run: Annotated[bool, OFTEN] = False
@@ -155,7 +155,7 @@ class RunOptions(MeasuringOptions):
 
     TASK = "run"
     RESUMING: ClassVar[tuple[str, ...]] = ("resume", "again", "trust", "address", "force", "json")
-    MACHINERY = (*RESUMING, "dry_run")
+    MACHINERY = (*RESUMING, "results", "dry_run")
 
     preset: Annotated[str, OFTEN] = "quick"
     """the preset, which has the questions and stacks: a name (./stackwars list) or a path to a TOML file"""

@@ -225,10 +225,11 @@ class Adapter(Observed, ABC):
         inputs have."""
         return call(), []
 
-    def has_unstable_norm(self) -> bool:
-        """Whether this stack computes this workload's norms by a kernel of its framework that computes the variance as
-        E[x^2] - E[x]^2, as XLA's batch norm does. With stressed weights such a norm is wrong, and the row is flagged.
-        The worker calls it after `build`."""
+    def is_unstable(self) -> bool:
+        """Whether this stack computes this workload by a kernel of its framework that loses digits where values are
+        far from zero: a norm with the variance E[x^2] - E[x]^2, as XLA's batch norm has it, or a product that adds its
+        terms onto a large sum. With stressed weights such a step is wrong, and the row is flagged. The worker calls it
+        after `build`."""
         return False
 
     def has_frozen_weights(self) -> bool:

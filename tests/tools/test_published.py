@@ -51,7 +51,7 @@ def test_the_gallery_s_set_fills_in_the_verdict(
     says: str, word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     thread = Example.of("gallery-small-solve").thread
-    said = says.format(held=f"`{thread.slower}` over `{thread.than}`")
+    said = says.format(held=thread.held)
     text = f"The thread says: it. **{said}**\n" if says else ""
     monkeypatch.setattr(published, "GALLERY", tmp_path / "gallery.md")
     published.GALLERY.write_text(f"<!-- figures: gallery-small-solve -->\n{text}<!-- /figures -->\n", encoding="utf-8")

@@ -8,36 +8,58 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from suite import units
 from suite.results.analysis import Analysis, Comparison
+from suite.verdicts.verdicts import Speedup
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 THREAD = re.compile(r"\s*([\w.-]+/[\w.-]+)#(\d+)\s*$")
 WORDS = {"slower": "confirmed", "faster": "the other way round"}
 
 
-@dataclass(frozen=True, slots=True)
-class Thread:
-    """What a public thread says: that the stack `slower` is slower `than` another, or `apart`, why no figure of the
-    question can be held against it."""
+class Thread(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a public thread says: that the stack `slower` is slower `than` another, or on `cores[0]` cores than on
+    `cores[1]`; or `apart`, why no figure of the question can be held against it."""
 
     says: str
     slower: str = ""
     than: str = ""
+    cores: tuple[int, ...] = ()
     apart: str = ""
+
+    @property
+    def held(self) -> str:
+        """Returns the two sides that a set decides on."""
+        if self.cores:
+            return f"`{self.slower}` on {self.cores[0]} cores over {self.cores[1]}"
+        return f"`{self.slower}` over `{self.than}`"
 
     def verdict(self, analysis: Analysis, comparison: Comparison) -> str:
         if self.apart:
             return f"Can't be compared: {self.apart}."
+        speedup = self.by_cores(analysis) if self.cores else self.by_stack(analysis, comparison)
+        if speedup is None:
+            return f"Can't be compared: {self.held} has no two times that count here."
+        ratio = units.estimate(speedup.ratio.value, speedup.ratio.low, speedup.ratio.high)
+        word = WORDS.get(speedup.verdict, "not confirmed")
+        return f"{word.capitalize()} here: {self.held} is {ratio}, {speedup.verdict}."
+
+    def by_stack(self, analysis: Analysis, comparison: Comparison) -> Speedup | None:
         sides = [comparison.of(stack) for stack in (self.slower, self.than)]
         known = all(figures is not None and figures.counts for figures in sides)
         over = analysis.over(self.than, {self.slower}, comparison.id) if known else {}
-        speedup = over.get((comparison.id, self.slower))
-        if speedup is None:
-            return f"Can't be compared: {self.slower} or {self.than} has no time that counts here."
-        ratio = units.estimate(speedup.ratio.value, speedup.ratio.low, speedup.ratio.high)
-        word = WORDS.get(speedup.verdict, "not confirmed")
-        return f"{word.capitalize()} here: `{self.slower}` over `{self.than}` is {ratio}, {speedup.verdict}."
+        return over.get((comparison.id, self.slower))
+
+    def by_cores(self, analysis: Analysis) -> Speedup | None:
+        more, fewer = map(str, self.cores)
+        for within in analysis.within_set:
+            if within.field == "threads" and {more, fewer} <= {*within.values}:
+                for speedup in within.over(fewer):
+                    if speedup.stack == more and within.stacks[speedup.comparison_id] == self.slower:
+                        return speedup
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,4 +88,4 @@ def names() -> list[str]:
 
 def threads() -> dict[str, Thread]:
     content = tomllib.loads((EXAMPLES / "threads.toml").read_text(encoding="utf-8"))
-    return {name: Thread(**fields) for name, fields in content.items()}
+    return msgspec.convert(content, dict[str, Thread])

@@ -92,7 +92,7 @@ class Search:
     def folder(self) -> Path:
         """The folder of this search's sets. Only the options decide it, so that the same command finds them."""
         files = [sha256(Path(file)) for file in self.options.file]
-        question = " ".join([*self.options.given(results=""), *files]) + f" {self.threshold} {self.python}"
+        question = " ".join([*self.options.given(), *files]) + f" {self.threshold} {self.python}"
         digest = hashlib.sha256(question.encode()).hexdigest()[:8]
         return Path(self.options.results) / f"bisect-{self.stack}-{self.good}-{digest}"
 

@@ -60,11 +60,11 @@ def steps(target: str, python: str | None) -> list[Step]:
     common = RunOptions(target=target, engine="local", python=python, pass_=("forward",), stack=own, force=True)
     tiny = replace(common, preset="check", size=("tiny",), pass_=("train",))
     product = f"n={PRODUCT.get(target, PRODUCT_OF_ACCELERATORS)}"
-    long = replace(common, preset="tiny", workload=("gemm",), dims=(product,))
+    long = replace(common, preset="device", workload=("gemm",), dims=(product,))
     low = ("bf16",) if target == "cpu" else ("tf32", "bf16")
     side = math.isqrt(2 * device_bytes(target) // 4)
-    large = replace(common, preset="check", workload=("gemm",), dims=(f"n={side},m={side},k=8", "n=64"))
-    twice = replace(common, preset="tiny", workload=("ffn",), size=("quick",), pass_=("train",), repeats=2)
+    large = replace(tiny, workload=("gemm",), pass_=("forward",), dims=(f"n={side},m={side},k=8", "n=64"))
+    twice = replace(common, preset="device", workload=("ffn",), pass_=("train",), repeats=2)
     checks = device_checks
     return [
         Step("operations", replace(tiny, workload=("gemm", "ffn", "mha", "selu", "gpt2")), (checks.right, checks.held)),

@@ -22,6 +22,11 @@ class Adapter(tf_eager.Adapter):
         self.functions.append(compiled)
         return compiled
 
+    def is_unstable(self):
+        # TensorFlow fuses a product with the residual sum that it is added to. Of few rows, as in a token's step,
+        # oneDNN adds the product's terms onto that sum (a gemm with beta = 1), at the sum's precision.
+        return self.token is not None
+
     def counters(self):
         traces = sum(function.experimental_get_tracing_count() for function in self.functions)
         return super().counters() | {"traces": traces, "compiles": traces}

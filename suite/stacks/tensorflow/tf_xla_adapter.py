@@ -27,7 +27,7 @@ class Adapter(compiler.Dumping, tf_graph.Adapter):
         with untouched(self.tf) if abstract else nullcontext():
             super().build(abstract)
 
-    def has_unstable_norm(self):
+    def is_unstable(self):
         return bool(self.buffers)  # batch norms: the fused one is XLA's, whose variance is E[x^2] - E[x]^2
 
     def compile_on_shapes(self, parameters, batch):

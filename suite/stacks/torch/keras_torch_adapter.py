@@ -36,7 +36,7 @@ class Adapter(KerasAdapter, torch_eager.Adapter):
         gradients = [variable.value.grad for variable in model.trainable_variables]
         return loss.detach(), gradients
 
-    def has_unstable_norm(self):
+    def is_unstable(self):
         return bool(self.buffers)  # Keras's batch norm on PyTorch computes the variance as E[x^2] - E[x]^2
 
     def counters(self):

@@ -42,7 +42,7 @@ class Adapter(torch_eager.Adapter):
             raise self.no_device(missing) from missing
         return {"device": self.torch.tpu.get_device_name(), "torch_threads": self.torch.get_num_threads()}
 
-    def has_unstable_norm(self):
+    def is_unstable(self):
         # Layer norms, too, are lowered with the variance E[x^2] - E[x]^2; a batch norm is StableHLO's.
         nn = self.torch.nn
         norms = nn.LayerNorm, nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d

@@ -101,7 +101,7 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
                 module.register_forward_pre_hook(remember_variance)
                 module.register_forward_hook(unbias_variance)
 
-    def has_unstable_norm(self):
+    def is_unstable(self):
         # Layer norms, too, are lowered to XLA's batch norm, whose variance is E[x^2] - E[x]^2.
         norms = self.torch.nn.LayerNorm, *self.batch_norms
         return any(isinstance(module, norms) for module in self.model.modules())

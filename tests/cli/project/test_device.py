@@ -16,7 +16,9 @@ from suite.cli.options import RunOptions
 from suite.cli.project import device, pack
 from suite.environments import venv
 from suite.errors import UserError
+from suite.plan.planning import make
 from suite.stacks import catalog
+from suite.workloads.catalog import find as workloads
 from suite.workloads.catalog import load_module
 from tests.scenes import FAKE, SCENARIOS
 
@@ -77,7 +79,8 @@ def test_a_check_that_was_cut_off_goes_on(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_step_can_be_planned(target: str) -> None:
     for each in device.steps(target, None):
-        assert each.options.chosen_preset().questions or each.options.workload
+        preset, options = each.options.chosen_preset(), each.options
+        assert make("set", preset, options.selection(2), workloads(options.workload_paths), None, lambda *_: None).cases
         assert each.judges
 
 

@@ -43,7 +43,7 @@ def gated(
 class Unstable(numpy_adapter.Adapter):
     """A stack that says so of its framework."""
 
-    def has_unstable_norm(self) -> bool:
+    def is_unstable(self) -> bool:
         return True
 
 
