@@ -109,7 +109,7 @@ def test_every_command_shown_exists_and_would_be_accepted(page: str, words: list
         assert options.engine in (engines.AUTO, engines.LOCAL, engines.DOCKER)
         planned = prepare(
             options.chosen_preset(),
-            options.selection([0]),
+            options.selection([0, 1]),
             baseline=options.baseline,
             engine=engines.LOCAL,
             workload_paths=options.workload_paths,

@@ -26,11 +26,13 @@ HEADS = ("what", "by", "on", "published", "possible from")
 HEAD = """# What others published
 
 Documents with figures of these frameworks, and what can be said to each. They were read where they stand, the study \
-as it was quoted; what couldn't be read of one is said. The data are in [published/](../published/). A claim is \
-*confirmed* or *contradicted* by a set of the [gallery](gallery.md) (who is slower, not by how much), *not confirmed* \
-by an undecided one, *impossible by arithmetic*, *not comparable*, or *not measured yet*. \
+as it was quoted. The data are in [published/](../published/). A claim is \
+*confirmed* or *contradicted* by a set of the [gallery](gallery.md): who is slower, on its machine (two cores of AMD \
+Zen 5) and with its versions, not by how much and not why. It is *confirmed in part* where the set answers less than \
+the claim says, *not confirmed* where the sides are close or undecided, *impossible by arithmetic*, *not comparable*, \
+or *not measured yet*. A verdict's ratio is a speedup: below 1× is slower; a × in a table is a factor of time. \
 The page of a set with the same question shows published times beside its own ("Published elsewhere"). This page is \
-written from the data and the gallery by `.venv/bin/python -m tools.published`; a test compares the two.
+written by `.venv/bin/python -m tools.published`.
 
 A time is impossible if it is {margin} times shorter than the chip needs: FLOPs over the published peak, or bytes over \
 the published bandwidth. Twice the bytes that the chip can keep in its own memory from step to step aren't counted. \

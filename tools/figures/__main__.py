@@ -45,7 +45,7 @@ def figures(*, measure: tuple[str, ...] = (), set: tuple[str, ...] = (), write: 
         return 0
     loaded = {name: results.load(folder) for name, folder in folders.items()}
     is_filled = {table: is_written(table, loaded) for table in known.tables.values() if is_ready(table, loaded)}
-    used = {name for table, filled in is_filled.items() if filled for name in (*table.sets, table.system)}
+    used = {name for table, filled in is_filled.items() if filled for name in table.sets}
     return 0 if all(is_filled.values()) and loaded.keys() <= used else FAILED
 
 
@@ -88,11 +88,11 @@ def is_ready(table: Definition, loaded: Mapping[str, Results]) -> bool:
     """Whether all sets of a table are given and ran on a processor that the table is for; the table of locks needs
     none. Prints why not, if some of the table's sets are given."""
     missing = [name for name in table.sets if name not in loaded]
-    given = [name for name in (*table.sets, table.system) if name in loaded]
+    given = [name for name in table.sets if name in loaded]
     if any(not table.is_for(loaded[name].machine) for name in given):
         say(f"Not written: {table.name} is for {table.processors}; the set ran on another processor.")
         return False
-    if missing and {*table.sets, table.system} & loaded.keys():
+    if missing and given:
         say(f"Not written: {table.name} needs the set '{missing[0]}' too.")
     return not missing
 
@@ -102,7 +102,7 @@ def is_written(table: Definition, loaded: Mapping[str, Results]) -> bool:
     page = definitions.ROOT / table.page
     try:
         tables.published(table, loaded)  # only what isn't refused is kept
-        for name in {*table.sets, table.system} & loaded.keys():
+        for name in table.sets:
             keep(loaded[name].path)
         text = markers.replaced(page.read_text(encoding="utf-8"), tables.published(table, loaded))
     except UserError as refused:

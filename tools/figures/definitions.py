@@ -24,16 +24,15 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reports/templates/figures. `sets` are the names of its sets in docs/figures.toml, the main set first; none for a
     table of the locks.
 
-    `system` names the set that was measured with --allocator=system. `vendor` and `family` name the processors that the
-    table is for, like AMD's of family 26 (default: any). `questions` are those that it shows, in this order (default:
-    all of its sets). `waiting` is the reason why the table in the page doesn't come from a set yet; empty once it does.
+    `vendor` and `family` name the processors that the table is for, like AMD's of family 26 (default: any). `questions`
+    are those that it shows, in this order (default: all of its sets). `waiting` is the reason why the table in the page
+    doesn't come from a set yet; empty once it does.
     """
 
     name: str
     page: str
     template: str
     sets: tuple[str, ...] = ()
-    system: str = ""
     vendor: str = ""
     family: int | None = None
     questions: tuple[str, ...] = ()
@@ -72,7 +71,7 @@ class Definitions:
     def sets_for(self, machine: Mapping[str, Any]) -> list[str]:
         """Returns the sets that fill a table on this machine: all but those whose tables are for other processors."""
         tables = [table for table in self.tables.values() if table.is_for(machine)]
-        wanted = {name for table in tables for name in (*table.sets, table.system)}
+        wanted = {name for table in tables for name in table.sets}
         return [name for name in self.commands if name in wanted]
 
 
@@ -86,7 +85,7 @@ def load(path: Path = FILE) -> Definitions:
             commands[name], tables[name] = command, table
     definitions = Definitions(commands, tables, content["prose"])
     for table in tables.values():
-        for name in (*table.sets, *filter(None, [table.system])):
+        for name in table.sets:
             definitions.command(name)
     return definitions
 

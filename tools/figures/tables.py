@@ -109,10 +109,6 @@ class Source:
         groups = found.table.group_by(asked.parts or pl.lit(""), maintain_order=True)
         return [(str(name), group.to_dicts()) for (name,), group in groups]
 
-    def comparison(self, name: str) -> Comparison | None:
-        """Returns the question of this name; None if the set doesn't have it."""
-        return next((comparison for comparison in self.analysis.comparisons if comparison.name == name), None)
-
 
 def published(definition: Definition, sets: Mapping[str, Results]) -> PublishedTable:
     """Returns a table rendered from `sets`, {name in docs/figures.toml: loaded set}.
@@ -125,15 +121,13 @@ def published(definition: Definition, sets: Mapping[str, Results]) -> PublishedT
             f"The figures '{definition.name}' need the set '{missing[0]}' too: --set {missing[0]}=results/…"
         )
     sources = [Source.of(sets[name], definition.page) for name in definition.sets]
-    system = Source.of(sets[definition.system], definition.page) if definition.system in sets else None
-    used = [*sources, *([system] if system else [])]
-    for source in used:
+    for source in sources:
         check_processor(definition, source)
-    origin = origin_of(used)
-    problems = [*lock_problems(origin), *noise_problems(origin)] if used else []
+    origin = origin_of(sources)
+    problems = [*lock_problems(origin), *noise_problems(origin)] if sources else []
     if problems:
         raise UserError(f"The figures '{definition.name}' can't be published: {'; '.join(problems)}.")
-    return PublishedTable(definition.name, origin, text(definition, sources, system, origin))
+    return PublishedTable(definition.name, origin, text(definition, sources, origin))
 
 
 def check_processor(definition: Definition, source: Source) -> None:
@@ -162,17 +156,16 @@ def origin_of(sources: Sequence[Source]) -> Origin:
     )
 
 
-def text(definition: Definition, sources: Sequence[Source], system: Source | None, origin: Origin) -> str:
+def text(definition: Definition, sources: Sequence[Source], origin: Origin) -> str:
     """Returns the Markdown of a table, rendered by its template. Raises UserError for a question that the sets lack."""
     comparisons = {c.name: c for source in sources for c in source.analysis.comparisons}
     if unknown := [name for name in definition.questions if name not in comparisons]:
         raise UserError(f"The figures '{definition.name}' show {unknown[0]}, a question that the set doesn't have.")
-    used_comparisons = [c for source in (*sources, *([system] if system else [])) for c in source.analysis.comparisons]
+    used_comparisons = [c for source in sources for c in source.analysis.comparisons]
     names = dict.fromkeys(name for target in TARGETS for name in environment_names(target))
     template = environment().get_template(f"figures/{definition.template}.md.j2")
     rendered = template.render(
         sources=sources,
-        system=system,
         comparisons=[comparisons[name] for name in definition.questions or comparisons],
         answers={answer.question: answer.text for source in sources for answer in headlines(source.analysis)},
         captured=lambda analysis: [capture for capture in captures(analysis.counted) if capture.row.outcome == "ok"],

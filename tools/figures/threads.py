@@ -21,12 +21,14 @@ WORDS = {"slower": "confirmed", "faster": "the other way round"}
 
 class Thread(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a public thread says: that the stack `slower` is slower `than` another, or on `cores[0]` cores than on
-    `cores[1]`; or `apart`, why no figure of the question can be held against it."""
+    `cores[1]`; or `apart`, why no figure of the question can be held against it. `limit` is what the set leaves
+    open of it."""
 
     says: str
     slower: str = ""
     than: str = ""
     cores: tuple[int, ...] = ()
+    limit: str = ""
     apart: str = ""
 
     @property
@@ -44,7 +46,9 @@ class Thread(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return f"Can't be compared: {self.held} has no two times that count here."
         ratio = units.estimate(speedup.ratio.value, speedup.ratio.low, speedup.ratio.high)
         word = WORDS.get(speedup.verdict, "not confirmed")
-        return f"{word.capitalize()} here: {self.held} is {ratio}, {speedup.verdict}."
+        part = " in part" if self.limit and word == "confirmed" else ""
+        limit = f"; {self.limit}" if self.limit else ""
+        return f"{word.capitalize()}{part} here: {self.held} is {ratio}, {speedup.verdict}{limit}."
 
     def by_stack(self, analysis: Analysis, comparison: Comparison) -> Speedup | None:
         sides = [comparison.of(stack) for stack in (self.slower, self.than)]

@@ -159,7 +159,8 @@ def unchecked(target: str) -> list[str]:
 def told(
     findings: list[dict[str, Any]], rest: Iterable[str], home: Path, machine: dict[str, Any], *, as_json: bool
 ) -> int:
-    """Writes page and JSON, and prints the findings. Returns the exit code."""
+    """Writes page and JSON, and prints the findings, what failed first. Returns the exit code."""
+    findings = sorted(findings, key=lambda it: (it["ok"] is True, it["ok"] is None))
     failed = [found for found in findings if found["ok"] is False]
     facts_ = [found for found in findings if found["ok"] is None]
     good = len(findings) - len(failed) - len(facts_)
