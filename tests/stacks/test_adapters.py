@@ -89,6 +89,23 @@ def test_tensorflow_s_variables_are_written_by_rows_and_its_moments_released() -
     told("tensorflow", WRITES)
 
 
+UNSTABLE = f"""{WITH_CASE}
+adapter = adapter_class(case.stack)(case, workload)
+adapter.device()
+adapter.build()
+print(json.dumps(adapter.is_unstable()))
+"""
+
+
+@pytest.mark.stacks
+@pytest.mark.parametrize(
+    ("stack", "batch", "is_unstable"), [("tf_graph", 1, True), ("tf_graph", 2, False), ("tf_xla", 1, False)]
+)
+def test_only_tensorflow_s_graph_of_one_row_is_held_to_be_unstable(stack: str, batch: int, is_unstable: bool) -> None:
+    dims = catalog.load(catalog.HOME / "models/decode").dims("tiny", {"batch": batch})
+    assert in_environment(stack, UNSTABLE, "models/decode", pass_="forward", dims=dims) == is_unstable
+
+
 META = f"""{WITH_CASE}
 adapter = adapter_class(case.stack)(case, workload)
 adapter.device()

@@ -23,9 +23,9 @@ class Adapter(tf_eager.Adapter):
         return compiled
 
     def is_unstable(self):
-        # TensorFlow fuses a product with the residual sum that it is added to. Of few rows, as in a token's step,
-        # oneDNN adds the product's terms onto that sum (a gemm with beta = 1), at the sum's precision.
-        return self.token is not None
+        # TensorFlow fuses a product with the residual sum that it is added to. Of one row, oneDNN adds the product's
+        # terms onto that sum one by one: with sums of 480, 13 to 26 times the error of eager TensorFlow.
+        return self.token is not None and self.dims["batch"] == 1
 
     def counters(self):
         traces = sum(function.experimental_get_tracing_count() for function in self.functions)
