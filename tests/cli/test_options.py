@@ -113,6 +113,7 @@ def test_what_was_given_asks_the_same_again() -> None:
     given = options.given(engine="local")
     assert given[0] == "run" and {"--stack=jax_*", "--stack=torch_eager", "--limit-memory=3GiB"} <= {*given}
     assert parsed(given)[1] == dataclasses.replace(options, engine="local")
+    assert dataclasses.replace(options, results="/a/folder/of/this/machine").given(engine="local") == given
     search = FrontierOptions(vary="seq", limit_memory=("6GiB",), tolerance="5%", force=True, dry_run=True)
     assert search.given() == ("frontier", "--vary=seq", "--limit-memory=6GiB", "--tolerance=5%")
 

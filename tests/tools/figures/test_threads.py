@@ -8,9 +8,12 @@ import tomllib
 import pytest
 
 from suite.environments.locks import newest
+from suite.protocol import Protocol
 from suite.results import load
+from suite.results.analysis import analyse
 from suite.stacks.catalog import STACKS, environment_of
 from suite.workloads import catalog
+from tests.results.test_within_set import two_ways
 from tests.tools.figures.test_tables import THREE_QUESTIONS
 from tools.figures.definitions import FILE
 from tools.figures.definitions import load as load_definitions
@@ -48,6 +51,23 @@ def test_a_thread_is_held_against_the_set_s_own_verdict(slower: str, than: str, 
     comparison = next(each for each in analysis.comparisons if each.name.startswith("ffn train"))
     assert Thread("x", slower, than).verdict(analysis, comparison).startswith(said)
     assert Thread("x", apart="other sizes").verdict(analysis, comparison) == "Can't be compared: other sizes."
+
+
+@pytest.mark.parametrize(
+    ("thread", "said"),
+    [
+        (Thread("x", "jax_jit", cores=(2, 1)), "Confirmed here: `jax_jit` on 2 cores over 1 is 0.500× ["),
+        (Thread("x", "jax_jit", cores=(2, 1), limit="on two"), "Confirmed in part here: `jax_jit` on 2 cores over 1"),
+        (Thread("x", "jax_jit", cores=(1, 2)), "The other way round here: `jax_jit` on 1 cores over 2 is 2."),
+        (Thread("x", "jax_jit", cores=(4, 1)), "Can't be compared: `jax_jit` on 4 cores over 1 has no two times"),
+        (Thread("x", "numpy", cores=(2, 1)), "Can't be compared: `numpy` on 2 cores over 1 has no two times"),
+    ],
+)
+def test_a_thread_about_cores_is_held_against_one_set(thread: Thread, said: str) -> None:
+    analysis = analyse(two_ways(threads=1), None, Protocol(), "jax_jit", None)
+    words = thread.verdict(analysis, analysis.comparisons[0])
+    assert words.startswith(said)
+    assert words.endswith("; on two.") == bool(thread.limit)
 
 
 def test_further_options_are_those_of_a_question() -> None:
