@@ -23,6 +23,7 @@ CLOCK_MAX = 0.02  # by which the clock's time and the device's differ in long st
 # Time of a step in a pipeline over its synced time. On a CPU the steps in flight share its caches.
 PIPELINED_MAX = {"cpu": 1.05}
 PIPELINED_MAX_OF_ACCELERATORS = 1.02
+ALONE = 0.9  # a call that returns after this share of its step doesn't leave it in flight
 LEAST_REACHED = 0.05  # share of the peak that a large product reaches, where a peak isn't misread
 FLOOR_MAX = 1.05  # between two processes of one case
 PREALLOCATED = 0.5  # of the device's memory: a tiny step that holds as much doesn't hold it for itself
@@ -113,11 +114,12 @@ def clock(results: Results) -> Iterator[Check]:
         )
         if synced and pipelined and dispatch:
             most = PIPELINED_MAX.get(rows[0].text("target"), PIPELINED_MAX_OF_ACCELERATORS)
+            together = dispatch < ALONE * synced
             yield Check(
                 f"pipeline of {stack}",
-                pipelined <= most * synced,
+                pipelined <= most * synced if together else None,
                 f"{units.seconds(pipelined)} a step, {units.seconds(synced)} alone; a call returns after "
-                f"{units.percent(dispatch / synced)} of it",
+                f"{units.percent(dispatch / synced)} of it{'' if together else ': no two steps are in flight'}",
                 "steps that are in flight together disturb each other: look at memory and clocks of the device",
                 f"at most {units.ratio(most)} of a step alone",
             )

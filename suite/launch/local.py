@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from suite.guard import plain_files
@@ -23,13 +24,17 @@ class Local(Engine):
         self.columns = {"engine": "local", "lock_sha256": lock_sha256}
 
     def warm_up(self, code: str) -> None:
-        environment = worker_environment(os.environ)
-        subprocess.run([self.python, "-c", code], env=environment, capture_output=True, check=False)
+        run_once(self.python, code)
 
     def launch(self, request: ProcessRequest) -> Exit:
         variables = worker_environment(os.environ) | dict(request.variables)
         variables["TMPDIR"] = str(request.cache_directory)  # what frameworks leave there goes with the cache
         return launch([self.python, *request.arguments], variables, request.folder, request.limits, request.company)
+
+
+@cache  # a device check has several runs
+def run_once(python: str, code: str) -> None:
+    subprocess.run([python, "-c", code], env=worker_environment(os.environ), capture_output=True, check=False)
 
 
 def launch(

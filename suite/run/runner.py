@@ -266,7 +266,7 @@ class Runner:
         """Imports an environment's packages once, unmeasured, so that no measured process pays for a cold disk
         cache."""
         modules = IMPORTS.get(environment.partition("@")[0], ())
-        if modules and engine not in self.warmed:
+        if modules and engine not in self.warmed and not self.plan.protocol.at_once:
             engine.warm_up("; ".join(f"import {module}" for module in modules))
         self.warmed.add(engine)
 

@@ -20,6 +20,7 @@ from suite.run.runner import Runner
 from suite.run.side_by_side import side_by_side
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row
+from suite.stacks.catalog import STACKS
 from suite.verdicts.speedups import Pairing
 
 AT_ONCE = 2  # processes of a check; more would need as many times the memory
@@ -161,7 +162,9 @@ class Session:
         if self.in_rounds:
             return self.rounds.take(attempts, again)
         if self.runner.plan.protocol.at_once:
-            pairs = [(attempt, again) for attempt in attempts]
+            # Those first that compile for long, so that none of them runs alone at the end.
+            longest = sorted(attempts, key=lambda attempt: -STACKS[attempt.case.stack].estimate_seconds)
+            pairs = [(attempt, again) for attempt in longest]
             return self.at_once(pairs, min(AT_ONCE, len(self.runner.cores)))
         return [self.attempt(attempt, again) for attempt in attempts]
 

@@ -94,6 +94,8 @@ def test_without_a_profiler_the_clock_is_not_checked() -> None:
 def test_a_pipeline_slower_than_its_steps_is_seen(pipelined: float, target: str, holds: bool) -> None:
     row = timed(pipelined_seconds=[pipelined] * 5, target=target)
     assert verdicts(checks.clock, row)["pipeline of jax_jit"] is holds
+    blocking = row | {"dispatch_seconds": [0.0199] * 5}  # a call that returns with its result
+    assert verdicts(checks.clock, blocking)["pipeline of jax_jit"] is None
 
 
 def test_a_stack_that_forgets_to_wait_must_be_implausible() -> None:

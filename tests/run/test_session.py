@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ import pytest
 
 from suite import results
 from suite.case import Attempt, Flag
+from suite.launch.local import Local
 from suite.machine import noise
+from suite.plan import layout
 from suite.results.outcomes import exit_code
 from suite.run import sudden
 from suite.run.runner import Runner
@@ -228,6 +231,7 @@ def test_a_noisy_block_is_run_again_and_the_rejected_one_kept(tmp_path: Path, mo
 
 ORCHESTRATOR = """
 import sys
+from dataclasses import replace
 from pathlib import Path
 from tests.pipeline import make_plan, make_session
 make_session(Path(sys.argv[1]), make_plan(("calm", "hang"), blocks=1)).run()
@@ -380,3 +384,23 @@ def test_a_check_runs_its_processes_at_once_and_each_has_its_row(tmp_path: Path)
         for stack in ("fake", "fake@slow")
     }
     assert not any(Flag.DISTURBED in row["flags"] for row in rows), "that would say nothing"
+
+
+def test_a_check_starts_first_what_takes_longest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = make_session(tmp_path / "set", make_plan(("calm",), at_once=True))
+    [attempt] = layout.block(session.runner.plan, 1)
+    attempts = [replace(attempt, case=replace(attempt.case, stack=stack)) for stack in ("numpy", "torch_inductor")]
+    order: list[str] = []
+    monkeypatch.setattr(session, "at_once", lambda pairs, _: order.extend(it.case.stack for it, _ in pairs))
+    session.processes(attempts)
+    assert order == ["torch_inductor", "numpy"]
+
+
+@pytest.mark.parametrize(("at_once", "imports"), [(False, ["import numpy"]), (True, [])])
+def test_only_for_times_packages_are_imported_beforehand(tmp_path: Path, at_once: bool, imports: list[str]) -> None:
+    runner = make_session(tmp_path / "set", make_plan(("calm",), at_once=at_once)).runner
+    engine, ran = Local(tmp_path / "python"), []
+    engine.warm_up = ran.append  # type: ignore[method-assign, assignment]
+    for _ in range(2):
+        runner.warm_up("numpy@1.26", engine)
+    assert ran == imports

@@ -64,7 +64,8 @@ def steps(target: str, python: str | None) -> list[Step]:
     low = ("bf16",) if target == "cpu" else ("tf32", "bf16")
     side = math.isqrt(2 * device_bytes(target) // 4)
     large = replace(tiny, workload=("gemm",), pass_=("forward",), dims=(f"n={side},m={side},k=8", "n=64"))
-    twice = replace(common, preset="device", workload=("ffn",), pass_=("train",), repeats=2)
+    first = {STACKS[name].environment: name for name in reversed(own)}.values()  # of each framework
+    twice = replace(common, preset="device", workload=("gemm",), repeats=2)
     checks = device_checks
     return [
         Step("operations", replace(tiny, workload=("gemm", "ffn", "mha", "selu", "gpt2")), (checks.right, checks.held)),
@@ -74,7 +75,7 @@ def steps(target: str, python: str | None) -> list[Step]:
             (checks.clock, checks.ceilings, checks.planned),
         ),
         Step("low precision", replace(tiny, workload=("gpt2",), precision=low), (checks.right, checks.precision)),
-        Step("ceilings", replace(long, precision=low), (checks.ceilings, checks.precision)),
+        Step("ceilings", replace(long, precision=low, stack=(*first,)), (checks.ceilings, checks.precision)),
         Step("memory", replace(large, limit_memory=(CPU_LIMIT,) if target == "cpu" else ()), (checks.memory,)),
         Step("noise", twice, (checks.noise,)),
     ]
