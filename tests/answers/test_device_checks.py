@@ -92,7 +92,7 @@ def test_without_a_profiler_the_clock_is_not_checked() -> None:
     [(0.019, "cpu", True), (0.0208, "cpu", True), (0.0208, "cuda", False), (0.03, "cpu", False)],
 )
 def test_a_pipeline_slower_than_its_steps_is_seen(pipelined: float, target: str, holds: bool) -> None:
-    row = timed(pipelined_seconds=[pipelined] * 5, target=target)
+    row = timed(pipelined_seconds=[pipelined] * 5, dispatch_seconds=[0.001] * 5, target=target)
     assert verdicts(checks.clock, row)["pipeline of jax_jit"] is holds
     blocking = row | {"dispatch_seconds": [0.0199] * 5}  # a call that returns with its result
     assert verdicts(checks.clock, blocking)["pipeline of jax_jit"] is None
