@@ -71,8 +71,10 @@ from suite.stacks.tensorflow import tf_eager_adapter, tf_optimizers
 for part, shape in ((7, (5, 3)), (1, (4,)), (2, (3, 2, 2)), (100, ()), (100, (2, 2))):
     tf_eager_adapter.PART = part
     variable, value = tf.Variable(tf.zeros(shape)), np.random.default_rng(1).normal(size=shape).astype(np.float32)
-    tf_eager_adapter.write(variable, value)
+    tf_eager_adapter.write(tf, variable, value)
     assert (variable.numpy() == value).all(), (part, shape)
+    one, another = (np.asarray(memoryview(variable.read_value())) for _ in range(2))
+    assert np.shares_memory(one, another), "a read is a copy"
 adamw = tf_optimizers.AdamW(tf, {"p": tf.Variable(tf.ones([2, 3]))})
 step = tf.function(lambda: adamw.apply({"p": tf.ones([2, 3])}), jit_compile=False)
 step()

@@ -180,7 +180,7 @@ class Adapter(base.Adapter):
             renew(tf, variable, tf.zeros([0], variable.dtype))
         for name, value in parameters:
             renew(tf, variables[name], tf.raw_ops.Empty(shape=value.shape, dtype=variables[name].dtype))
-            write(variables[name], value)
+            write(tf, variables[name], value)
         if self.updater and moments:
             self.updater.reset()
         placed = (self.model, self.updater), {name: tf.constant(value, self.types[name]) for name, value in batch}
@@ -244,7 +244,7 @@ class Adapter(base.Adapter):
         return super().memory() | {"device_peak_bytes": figures["peak"]}
 
 
-def write(variable, value):
+def write(tf, variable, value):
     """Writes a host array into a variable. A large array is written a few rows at a time: written whole, it would be in
     memory three times."""
     if value.size <= PART:
@@ -253,3 +253,5 @@ def write(variable, value):
     rows = max(1, PART * len(value) // value.size)
     for start in range(0, len(value), rows):
         variable[start : start + rows].assign(value[start : start + rows])
+    # Else each later read of a variable that was written by parts would be a copy.
+    tf.raw_ops.DisableCopyOnRead(resource=variable.handle)
