@@ -25,11 +25,15 @@ class Knob:
     images: bool = False  # acts only on workloads with images: it is for convolutions
     updates: bool = False  # acts only on steps that update parameters
     products: bool = False  # acts only on steps with matrix products
-    weights: bool = False  # acts only on steps with weights and further inputs
+    weights: bool = False  # acts only on forward passes with weights and further inputs
     processor: str = ""  # acts only on CPUs with this feature or of this vendor, by Linux's names; empty: on all
 
     def acts_here(self, target: str) -> bool:
         return target in self.targets and self.processor in processor_flags()
+
+
+# Of several stacks. A program's constants may be folded and packed before its first step.
+FROZEN = Knob("frozen_weights", "weights are constants, as in a program that is deployed", ("cpu",), weights=True)
 
 
 def chosen(knobs: Iterable[Knob], case: Case, workload: Workload) -> frozenset[str]:
@@ -38,7 +42,7 @@ def chosen(knobs: Iterable[Knob], case: Case, workload: Workload) -> frozenset[s
         return frozenset()
     tensors = workload.tensors(dict(case.dims), case.pass_)
     images = any(tensor.images for tensor in tensors.batch.values())
-    weights = bool(tensors.parameters and tensors.batch)
+    weights = case.pass_ == "forward" and bool(tensors.parameters and tensors.batch)
     flops = workload.spec.flops(dict(case.dims), case.pass_)
     products = flops is None or flops > 0  # of a question it isn't known
     updates = case.pass_ == "train" and getattr(workload.spec, "OPTIMIZER", None) is not None

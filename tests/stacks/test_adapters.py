@@ -108,6 +108,27 @@ def test_only_tensorflow_s_graph_of_one_row_is_held_to_be_unstable(stack: str, b
     assert in_environment(stack, UNSTABLE, "models/decode", pass_="forward", dims=dims) == is_unstable
 
 
+FREEZING = f"""{WITH_CASE}
+adapter, data = adapter_class(case.stack)(case, workload), Data(case, workload, 0)
+adapter.device()
+adapter.build()
+state, batch = data.place(adapter)
+def output():
+    return float(adapter.results(adapter.step(state, batch)[1]).sum())
+before = output()
+with adapter.torch.no_grad():
+    for parameter in adapter.model.parameters():
+        parameter.zero_()
+print(json.dumps([before != 0, output() != 0]))
+"""
+
+
+@pytest.mark.stacks
+@pytest.mark.parametrize(("track", "frozen"), [("default", False), ("tuned", True)])
+def test_inductor_s_weights_are_constants_in_the_tuned_track_alone(track: str, frozen: bool) -> None:
+    assert in_environment("torch_inductor", FREEZING, "ops/ffn", pass_="forward", track=track) == [True, frozen]
+
+
 META = f"""{WITH_CASE}
 adapter = adapter_class(case.stack)(case, workload)
 adapter.device()

@@ -22,9 +22,12 @@ def load(name: str) -> catalog.Workload:
     return catalog.load(folder)
 
 
-def chosen(stack: str, workload: str = "gemm", target: str = "cpu", track: str = "tuned") -> frozenset[str]:
+def chosen(
+    stack: str, workload: str = "gemm", target: str = "cpu", track: str = "tuned", pass_: str = "forward"
+) -> frozenset[str]:
     found = load(workload)
-    case = case_of(stack=stack, workload=workload, dims=found.dims("tiny", {}), target=target, track=track)
+    dims = found.dims("tiny", {})
+    case = case_of(stack=stack, workload=workload, dims=dims, target=target, track=track, pass_=pass_)
     return knobs.chosen(adapter_class(stack).knobs, case, found)
 
 
@@ -63,11 +66,19 @@ def test_what_a_processor_lacks_is_not_set(monkeypatch: pytest.MonkeyPatch) -> N
 def test_mkl_is_told_of_a_processor_that_is_not_intel_s(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(knobs, "processor_flags", lambda: frozenset(["", "avx2", "AuthenticAMD"]))
     for stack in ("torch_eager", "torch_inductor"):
-        assert chosen(stack, "gemm") == {"mkl_serv_intel_cpu_true"}
-        assert chosen(stack, "vit") == {"mkl_serv_intel_cpu_true", "channels_last"}
+        frozen = {"frozen_weights"} & {knob.name for knob in adapter_class(stack).knobs}
+        assert chosen(stack, "gemm") == {"mkl_serv_intel_cpu_true"} | frozen
+        assert chosen(stack, "vit") == {"mkl_serv_intel_cpu_true", "channels_last"} | frozen
         assert chosen(stack, "selu") == frozenset(), "it has no product"
         assert chosen(stack, "gemm", target="cuda") == frozenset()
     assert chosen("torch_xla", "gemm") == frozenset(), "its products are XLA's"
+
+
+@pytest.mark.parametrize("stack", ["onnxruntime", "torch_inductor"])
+def test_weights_are_frozen_in_a_forward_pass_beside_inputs(stack: str) -> None:
+    assert "frozen_weights" in chosen(stack, "ffn")
+    assert "frozen_weights" not in chosen(stack, "ffn", pass_="train")
+    assert "frozen_weights" not in chosen(stack, "selu"), "its only tensor"
 
 
 def test_no_default_passes_as_tuned_in_a_worker() -> None:

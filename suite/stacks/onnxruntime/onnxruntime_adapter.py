@@ -14,11 +14,9 @@ from typing import Any
 from suite.errors import at_line
 from suite.stacks import base, kernels
 from suite.stacks.base import Unsupported
-from suite.stacks.knobs import Knob
+from suite.stacks.knobs import FROZEN
 from suite.stacks.onnxruntime import onnxruntime_profile
 from suite.stacks.torch import torch_eager_adapter as torch_eager
-
-FROZEN = Knob("frozen_weights", "weights are constants, as in a program that is deployed", ("cpu",), weights=True)
 
 
 @dataclass

@@ -8,6 +8,7 @@ import sys
 from suite.ir import files
 from suite.stacks import base, kernels
 from suite.stacks.base import Unsupported
+from suite.stacks.knobs import FROZEN
 from suite.stacks.torch import mkl_path
 from suite.stacks.torch import torch_eager_adapter as torch_eager
 
@@ -16,6 +17,22 @@ class Adapter(torch_eager.Adapter):
     """The loss is inside the compiled region and AOTAutograd compiles its backward pass with it."""
 
     model = None  # until it is built
+    knobs = (*torch_eager.Adapter.knobs, FROZEN)
+
+    def __init__(self, case, workload):
+        super().__init__(case, workload)
+        if self.has_frozen_weights():
+            from torch._inductor import config
+
+            config.freezing = True  # for the whole process, since Dynamo, too, reads it
+
+    def has_frozen_weights(self):
+        return FROZEN.name in self.tuned
+
+    def load(self, parameters):
+        super().load(parameters)
+        if self.has_frozen_weights():
+            self.torch._dynamo.reset()  # a program of earlier weights would compute with these
 
     @classmethod
     def environ(cls, case, cache_directory):

@@ -4,6 +4,7 @@ Legend: B = batch, S = seq, D = width, F = hidden, N = heads, H = D/N, V = vocab
 """
 
 import jax
+import jax.numpy as jnp
 
 from suite.workloads.layers.layers_jax import attention, cross_entropy, dense, layer_norm, mlp
 
@@ -27,7 +28,8 @@ def embed(parameters, tokens_BS, types_BS):
 def head(parameters, x_BSD, table_VD):
     x_BSD = jax.nn.gelu(dense(parameters["dense"], x_BSD), approximate=False)  # by erf; JAX's default is the tanh form
     x_BSD = layer_norm(parameters["norm"], x_BSD, EPSILON)
-    return x_BSD @ table_VD.T + parameters["bias"]
+    # An einsum, because op by op `.T` would copy the table.
+    return jnp.einsum("BSD,VD->BSV", x_BSD, table_VD) + parameters["bias"]
 
 
 def forward(dims, parameters, tokens, types):
