@@ -49,7 +49,7 @@ class Protocol:
     seconds_min: float = 2.0
     samples_max: int = 2000
     seconds_max: float = 60.0  # all clocks of one process together
-    slow_call_seconds: float = 1.0  # a call longer than this needs only `slow_samples_min` samples
+    slow_call_seconds: float = 2.0  # a call longer than this needs only `slow_samples_min` samples
     slow_samples_min: int = 5
     batch_seconds: float = 0.25  # events are written between batches of samples, never during one
 

@@ -95,6 +95,9 @@ def equal_words(table: pl.DataFrame) -> str:
         if kinds:
             named.setdefault(kinds, {})[stack] = None
     said = [f"right results are within a relative error of {', '.join(map(units.magnitude, limits))}"] if limits else []
+    timed = table.filter(pl.col("median_seconds").is_not_null())
+    if limits and any(error > limits[-1] for error in timed["relative_error"].drop_nulls()):
+        said.append("a model's gradients may be further off (docs/why/gate.md)")
     if len(named) > 1:
         said.append(
             f"results are {', '.join(f'{kind} on {listed([*names])}' for kind, names in sorted(named.items()))}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from suite.answers.columns import COLUMNS
 from suite.answers.comparisons import CLOCKS, SHORT, TIMING, equal_words
 from suite.answers.show import only, part
@@ -44,6 +46,14 @@ def test_a_stack_without_a_steady_time_has_no_time_and_says_how_it_ended() -> No
     )
     line = answered("comparisons", [*rows_of({"numpy": [0.02] * 3}), lost]).table.to_dicts()[-1]
     assert (line["stack"], line["judged"], line["first_seconds"]) == (JAX, "timeout in the steady runs", None)
+
+
+@pytest.mark.parametrize(("error", "said"), [(5e-5, False), (3e-3, True)])
+def test_a_right_model_whose_gradients_are_further_off_than_the_tolerance_is_explained(
+    error: float, said: bool
+) -> None:
+    rows = [row | {"tolerance": 1e-4, "relative_error": error} for row in rows_of({"numpy": [0.02] * 3})]
+    assert ("gradients" in equal_words(answered("comparisons", rows).table)) is said
 
 
 def test_results_of_several_types_are_named() -> None:

@@ -86,11 +86,13 @@ def test_what_was_exported_takes_no_gradients_and_is_not_probed(selection: dict[
 def test_a_stack_without_a_knob_is_not_reported_as_tuned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(knobs, "processor_flags", lambda: frozenset(["", "avx512f"]))
     found = reasons(tracks=("tuned",), workloads=("ffn",))
-    untuned = {"numpy", "jax_eager", "torch_eager", "torch_inductor", "tf_eager", "tf_graph", "keras_jax"}
+    untuned = {"numpy", "jax_eager", "torch_eager", "tf_eager", "tf_graph", "keras_jax"}
     assert {stack for stack, reason in found.items() if reason} == untuned
     assert found["tf_graph"] == "no tuned setting of TensorFlow, tf.function is known to change ffn on this cpu"
     assert reasons(tracks=("tuned",), target="tpu")["jax_jit"]
     assert reasons(tracks=("tuned",), workloads=("vit",))["torch_eager"] is None
+    assert reasons(tracks=("tuned",), workloads=("ffn",), passes=("train",))["torch_inductor"]
+    assert "eager mode" in str(reasons(tracks=("tuned",), workloads=("rnn",))["torch_inductor"])
 
 
 def test_a_lone_product_has_no_loops_for_xla_s_knob(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -231,7 +231,6 @@ def test_a_noisy_block_is_run_again_and_the_rejected_one_kept(tmp_path: Path, mo
 
 ORCHESTRATOR = """
 import sys
-from dataclasses import replace
 from pathlib import Path
 from tests.pipeline import make_plan, make_session
 make_session(Path(sys.argv[1]), make_plan(("calm", "hang"), blocks=1)).run()
@@ -404,3 +403,10 @@ def test_only_for_times_packages_are_imported_beforehand(tmp_path: Path, at_once
     for _ in range(2):
         runner.warm_up("numpy@1.26", engine)
     assert ran == imports
+
+
+def test_a_program_imports_an_interpreter_s_packages_once(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    for _ in range(2):  # engines of two runs
+        Local(Path(sys.executable)).warm_up(f"open({str(log)!r}, 'a').write('imported ')")
+    assert log.read_text() == "imported "

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import json
 import math
+import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,7 +34,7 @@ from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import STACKS
 from suite.stacks.catalog import add as add_stacks
 
-SECONDS_MAX = 600.0  # after which no further step begins
+SECONDS_MAX = 600.0  # of a call, after which the next one goes on
 FOUND = "check.json"  # written when every step is done
 PAGE = "index.html"
 UNWAITED = ROOT / "suite" / "stacks" / "unwaited"
@@ -65,7 +67,8 @@ def steps(target: str, python: str | None) -> list[Step]:
     side = math.isqrt(2 * device_bytes(target) // 4)
     large = replace(tiny, workload=("gemm",), pass_=("forward",), dims=(f"n={side},m={side},k=8", "n=64"))
     first = {STACKS[name].environment: name for name in reversed(own)}.values()  # of each framework
-    twice = replace(common, preset="device", workload=("gemm",), repeats=2)
+    # On an accelerator a product of `quick` would show how long a call takes.
+    twice = replace(long, dims=() if target == "cpu" else (product,), repeats=2)
     checks = device_checks
     return [
         Step("operations", replace(tiny, workload=("gemm", "ffn", "mha", "selu", "gpt2")), (checks.right, checks.held)),
@@ -101,13 +104,11 @@ def check_device(target: str, python: str | None, folder: Path, *, as_json: bool
         begun = (path.parent for path in place.glob("*/plan.json") if not path.parent.is_symlink())  # not `latest`
         store = next(map(ResultSet.open, begun), None)
         if store is None or not store.is_whole:
-            if time.monotonic() > ends:
-                say(f"{units.duration(SECONDS_MAX)} are over: call it again, and it goes on with '{step.name}'.")
-                return INTERRUPTED
             say(f"Step '{step.name}'")
-            store = carried_out(step.options, place, store)
+            store = carried_out(step.options, place, store, ends - time.monotonic())
         if store is None:
-            say(f"What has ended is kept: call it again, and it goes on with '{step.name}'.")
+            over = f"{units.duration(SECONDS_MAX)} are over" if time.monotonic() >= ends else "What has ended is kept"
+            say(f"{over}: call it again, and it goes on with '{step.name}'.")
             return INTERRUPTED
         loaded = results.load(store.folder)
         findings += [
@@ -124,9 +125,22 @@ def unfinished(folder: Path, target: str) -> Path | None:
     return begun[-1] if begun and not (begun[-1] / FOUND).exists() else None
 
 
-def carried_out(options: RunOptions, place: Path, begun: ResultSet | None) -> ResultSet | None:
-    """Measures a step's set, or the rest of it; None if Ctrl-C was pressed."""
-    with noise.alone(force=options.force) as disturbances:
+@contextmanager
+def interrupted_after(seconds: float) -> Iterator[None]:
+    """Raises KeyboardInterrupt in the `with` block after so many seconds, as Ctrl-C would."""
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+
+
+def carried_out(options: RunOptions, place: Path, begun: ResultSet | None, seconds: float) -> ResultSet | None:
+    """Measures a step's set, or the rest of it; None if these seconds are over or Ctrl-C was pressed."""
+    if seconds <= 0:
+        return None
+    with suppress(KeyboardInterrupt), interrupted_after(seconds), noise.alone(force=options.force) as disturbances:
         if begun is None:
             preset = options.chosen_preset()
             planned = prepare(
@@ -143,7 +157,8 @@ def carried_out(options: RunOptions, place: Path, begun: ResultSet | None) -> Re
             if measured(store, planned, frozenset(), disturbances) is None:
                 return None
             render(store.folder)
-    return store
+        return store
+    return None
 
 
 def unchecked(target: str) -> list[str]:

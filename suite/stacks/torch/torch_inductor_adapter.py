@@ -21,7 +21,7 @@ class Adapter(torch_eager.Adapter):
 
     def __init__(self, case, workload):
         super().__init__(case, workload)
-        if self.has_frozen_weights():
+        if FROZEN.name in self.tuned:
             from torch._inductor import config
 
             config.freezing = True  # for the whole process, since Dynamo, too, reads it
@@ -30,9 +30,12 @@ class Adapter(torch_eager.Adapter):
         return FROZEN.name in self.tuned
 
     def load(self, parameters):
+        if self.has_frozen_weights():  # in the programs of earlier weights, which must compute nothing more
+            from torch._inductor.codecache import PyCodeCache
+
+            self.torch._dynamo.reset()
+            PyCodeCache.cache_clear()
         super().load(parameters)
-        if self.has_frozen_weights():
-            self.torch._dynamo.reset()  # a program of earlier weights would compute with these
 
     @classmethod
     def environ(cls, case, cache_directory):
@@ -95,11 +98,15 @@ class Adapter(torch_eager.Adapter):
         return [*libraries, *([generated] if generated.calls else []), super().kernels_used(logs)[-1]]
 
     def counters(self):
-        from torch._dynamo.utils import compilation_time_metrics, counters
+        return super().counters() | compiled()
 
-        seconds = compilation_time_metrics.get("_compile.compile_inner", [])
-        return super().counters() | {
-            "compiles": counters["stats"]["unique_graphs"],
-            "compile_seconds": float(sum(seconds)),
-            "graph_breaks": sum(counters["graph_break"].values()),
-        }
+
+def compiled():
+    """Returns the counters of what `torch.compile` has compiled in this process."""
+    from torch._dynamo.utils import compilation_time_metrics, counters
+
+    return {
+        "compiles": counters["stats"]["unique_graphs"],
+        "compile_seconds": float(sum(compilation_time_metrics.get("_compile.compile_inner", []))),
+        "graph_breaks": sum(counters["graph_break"].values()),
+    }

@@ -17,6 +17,7 @@ from suite.cli.project import device, pack
 from suite.environments import venv
 from suite.errors import UserError
 from suite.plan.planning import make
+from suite.sets.result_set import ResultSet
 from suite.stacks import catalog
 from suite.workloads.catalog import find as workloads
 from suite.workloads.catalog import load_module
@@ -74,6 +75,17 @@ def test_a_check_that_was_cut_off_goes_on(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(list(tmp_path.iterdir())) == 1
     assert device.check_device("cpu", None, tmp_path, as_json=True) == 3
     assert len(list(tmp_path.glob(f"*/{device.FOUND}"))) == 2  # whole: the next call begins anew
+
+
+def test_a_check_ends_in_its_time_within_a_step_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(device, "steps", lambda *_: [step("long", "hang")])
+    monkeypatch.setattr(device, "SECONDS_MAX", 2.0)
+    assert device.check_device("cpu", None, tmp_path, as_json=True) == 130
+    assert "2 s are over: call it again, and it goes on with 'long'." in capsys.readouterr().err
+    [plan] = tmp_path.glob("*/long/*/plan.json")
+    assert not ResultSet.open(plan.parent).is_whole
 
 
 @pytest.mark.parametrize("target", TARGETS)

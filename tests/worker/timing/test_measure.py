@@ -155,7 +155,7 @@ def test_events_are_written_between_batches_of_a_quarter_second(run: Any) -> Non
     assert all(0.2 < sum(batch) < 0.3 for batch in batches[1:-1])
 
 
-@pytest.mark.parametrize(("seconds", "count"), [(1.1, 5), (11.0, 5), (25.0, 3), (61.0, 1)])
+@pytest.mark.parametrize(("seconds", "count"), [(2.1, 5), (11.0, 5), (25.0, 3), (61.0, 1)])
 def test_slow_calls_need_five_samples(run: Any, seconds: float, count: int) -> None:
     recorder, columns, _ = run(Scripted(lambda n: seconds))
     assert len(columns["synced_seconds"]) == count
@@ -169,12 +169,11 @@ def test_one_slow_hiccup_does_not_end_the_measurement(run: Any) -> None:
 
 
 def test_the_budget_is_for_all_clocks_together(run: Any) -> None:
-    budget = 32.0
-    _, columns, _ = run(Scripted(jitter(0.95)), dataclasses.replace(PROTOCOL, seconds_max=budget))
+    _, columns, _ = run(Scripted(jitter(1.9)))
     synced, pipelined, fetch = (columns.get(f"{c}_seconds", []) for c in ("synced", "pipelined", "fetch"))
     calls = columns["pipelined_calls"]
     spent = sum(synced) + calls * sum(pipelined) + sum(fetch)
-    assert spent < budget + calls  # at most the sample that met the limit
+    assert spent < PROTOCOL.seconds_max + calls * 2.0  # at most the sample that met the limit
     assert len(pipelined) == 1 and not fetch
 
 
