@@ -27,6 +27,7 @@ os.environ["KERAS_HOME"] = sys.argv[2]
 adapter = adapter_class(case.stack)(case, workload)
 facts = adapter.device()
 adapter.build()
+assert {{"compiles", "compile_seconds"}} <= adapter.counters().keys()
 print(json.dumps([facts["jit_compile"], facts["optimizer"], adapter.model.jit_compile, adapter.keras.config.backend()]))
 """
 TWICE = """
