@@ -6,10 +6,12 @@ from __future__ import annotations
 import json
 import math
 import signal
+import subprocess
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from suite.cli.measure.run import measured
 from suite.cli.options import RunOptions, command
 from suite.cli.terminal.output import print_json, print_table
 from suite.environments import say
+from suite.errors import UserError
 from suite.launch.engine import ROOT
 from suite.machine import devices, facts, noise
 from suite.machine.description import named
@@ -31,7 +34,7 @@ from suite.run.start.reopen import reopen
 from suite.run.start.run import create
 from suite.sets.files import sole
 from suite.sets.result_set import ResultSet
-from suite.stacks.catalog import STACKS
+from suite.stacks.catalog import IMPORTS, STACKS
 from suite.stacks.catalog import add as add_stacks
 
 SECONDS_MAX = 600.0  # of a call, after which the next one goes on
@@ -57,8 +60,15 @@ class Step:
 def steps(target: str, python: str | None) -> list[Step]:
     """Returns the steps, those first that tell most."""
     # Keras runs on the frameworks that are checked.
-    own = tuple(name for name, stack in STACKS.items() if target in stack.targets and not stack.native)
+    own = tuple(
+        name
+        for name, stack in STACKS.items()
+        if target in stack.targets and not stack.native and not lacking(python, stack.environment)
+    )
+    if not own:
+        raise UserError(f"{python} has none of the frameworks that run on {target}.")
     add_stacks([UNWAITED])
+    forgetting = tuple(name for name in STACKS if name.removesuffix(device_checks.UNWAITED) in own)
     common = RunOptions(target=target, engine="local", python=python, pass_=("forward",), stack=own, force=True)
     tiny = replace(common, preset="check", size=("tiny",), pass_=("train",))
     product = f"n={PRODUCT.get(target, PRODUCT_OF_ACCELERATORS)}"
@@ -74,7 +84,7 @@ def steps(target: str, python: str | None) -> list[Step]:
         Step("operations", replace(tiny, workload=("gemm", "ffn", "mha", "selu", "gpt2")), (checks.right, checks.held)),
         Step(
             "clock",
-            replace(long, profile="on", stack=(*own, "*_unwaited"), stack_path=(str(UNWAITED),)),
+            replace(long, profile="on", stack=forgetting, stack_path=(str(UNWAITED),)),
             (checks.clock, checks.ceilings, checks.planned),
         ),
         Step("low precision", replace(tiny, workload=("gpt2",), precision=low), (checks.right, checks.precision)),
@@ -82,6 +92,15 @@ def steps(target: str, python: str | None) -> list[Step]:
         Step("memory", replace(large, limit_memory=(CPU_LIMIT,) if target == "cpu" else ()), (checks.memory,)),
         Step("noise", twice, (checks.noise,)),
     ]
+
+
+@cache
+def lacking(python: str | None, environment: str) -> str:
+    """Returns which package of an environment this interpreter hasn't got; empty if it has all, or is none's own."""
+    for module in IMPORTS.get(environment, ()) if python else ():
+        if subprocess.run([str(python), "-c", f"import {module}"], capture_output=True, check=False).returncode:
+            return module
+    return ""
 
 
 def device_bytes(target: str) -> int:
@@ -116,7 +135,7 @@ def check_device(target: str, python: str | None, folder: Path, *, as_json: bool
             for judge in step.judges
             for check in judge(loaded)
         ]
-    return told(findings, unchecked(target), home, loaded.machine, as_json=as_json)
+    return told(findings, unchecked(target, python), home, loaded.machine, as_json=as_json)
 
 
 def unfinished(folder: Path, target: str) -> Path | None:
@@ -161,10 +180,13 @@ def carried_out(options: RunOptions, place: Path, begun: ResultSet | None, secon
     return None
 
 
-def unchecked(target: str) -> list[str]:
+def unchecked(target: str, python: str | None) -> list[str]:
     """Returns what no step checks, each with the command that does."""
+    asked = dict.fromkeys(stack.environment for stack in STACKS.values() if target in stack.targets)
+    lack = {environment: module for environment in asked if (module := lacking(python, environment))}
     common = f"--target={target}" if target != "cpu" else "--limit-memory=6GiB"
     return [
+        *(f"{environment}: {python} can't import {module}" for environment, module in lack.items()),
         f"the largest batch that fits: {command(['frontier', 'gpt2', common])}",
         f"whether it is the predicted one: {command(['predict', 'gpt2', '--vary=batch'])}",
         f"models at their published sizes: {command(['run', '--preset=full', f'--target={target}'])}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,15 @@ def test_every_step_can_be_planned(target: str) -> None:
             "set", preset, options.selection((0, 1)), workloads(options.workload_paths), None, lambda *_: None
         ).cases
         assert each.judges
+
+
+def test_an_interpreter_is_asked_for_the_frameworks_that_it_has() -> None:
+    clock = device.steps("cpu", sys.executable)[1]  # the orchestrator's has NumPy alone
+    assert clock.options.stack == ("numpy",)
+    assert any(line.startswith("jax: ") for line in device.unchecked("cpu", sys.executable))
+    assert {"jax_jit", "jax_jit_unwaited"} <= set(device.steps("cpu", None)[1].options.stack)
+    with pytest.raises(UserError, match="none of the frameworks"):
+        device.steps("cuda", sys.executable)
 
 
 def test_the_stacks_that_forget_to_wait_are_their_stacks_otherwise() -> None:
