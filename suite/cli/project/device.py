@@ -68,7 +68,11 @@ def steps(target: str, python: str | None) -> list[Step]:
     if not own:
         raise UserError(f"{python} has none of the frameworks that run on {target}.")
     add_stacks([UNWAITED])
-    forgetting = tuple(name for name in STACKS if name.removesuffix(device_checks.UNWAITED) in own)
+    forgetting = tuple(
+        name
+        for name, stack in STACKS.items()
+        if name.removesuffix(device_checks.UNWAITED) in own and target in stack.targets
+    )
     common = RunOptions(target=target, engine="local", python=python, pass_=("forward",), stack=own, force=True)
     tiny = replace(common, preset="check", size=("tiny",), pass_=("train",))
     product = f"n={PRODUCT.get(target, PRODUCT_OF_ACCELERATORS)}"

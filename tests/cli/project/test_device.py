@@ -104,6 +104,7 @@ def test_an_interpreter_is_asked_for_the_frameworks_that_it_has() -> None:
     assert clock.options.stack == ("numpy",)
     assert any(line.startswith("jax: ") for line in device.unchecked("cpu", sys.executable))
     assert {"jax_jit", "jax_jit_unwaited"} <= set(device.steps("cpu", None)[1].options.stack)
+    assert "torch_eager_unwaited" not in device.steps("cpu", None)[1].options.stack, "it is for a GPU"
     with pytest.raises(UserError, match="none of the frameworks"):
         device.steps("cuda", sys.executable)
 
