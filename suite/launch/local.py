@@ -24,7 +24,7 @@ class Local(Engine):
         self.columns = {"engine": "local", "lock_sha256": lock_sha256}
 
     def warm_up(self, code: str) -> None:
-        run_once(self.python, code)
+        can_run(self.python, code)
 
     def launch(self, request: ProcessRequest) -> Exit:
         variables = worker_environment(os.environ) | dict(request.variables)
@@ -33,8 +33,10 @@ class Local(Engine):
 
 
 @cache  # a device check has several runs
-def run_once(python: str, code: str) -> None:
-    subprocess.run([python, "-c", code], env=worker_environment(os.environ), capture_output=True, check=False)
+def can_run(python: str, code: str) -> bool:
+    """Runs a statement in an interpreter, once in this program's life. Whether it ended well."""
+    words, environment = [python, "-c", code], worker_environment(os.environ)
+    return subprocess.run(words, env=environment, capture_output=True, check=False).returncode == 0
 
 
 def launch(

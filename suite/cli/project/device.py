@@ -6,12 +6,10 @@ from __future__ import annotations
 import json
 import math
 import signal
-import subprocess
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +23,12 @@ from suite.cli.terminal.output import print_json, print_table
 from suite.environments import say
 from suite.errors import UserError
 from suite.launch.engine import ROOT
+from suite.launch.local import can_run
 from suite.machine import devices, facts, noise
 from suite.machine.description import named
 from suite.page.formats.render import filled, render, write
 from suite.results.outcomes import FAILED, INTERRUPTED, NOTHING_MEASURED
+from suite.run.start.engines import LOCAL, interpreter
 from suite.run.start.prepare import prepare
 from suite.run.start.reopen import reopen
 from suite.run.start.run import create
@@ -68,7 +68,7 @@ def steps(target: str, python: str | None) -> list[Step]:
     if not own:
         raise UserError(f"{python} has none of the frameworks that run on {target}.")
     add_stacks([UNWAITED])
-    forgetting = tuple(
+    clocked = tuple(
         name
         for name, stack in STACKS.items()
         if name.removesuffix(device_checks.UNWAITED) in own and target in stack.targets
@@ -80,7 +80,7 @@ def steps(target: str, python: str | None) -> list[Step]:
     low = ("bf16",) if target == "cpu" else ("tf32", "bf16")
     side = math.isqrt(2 * device_bytes(target) // 4)
     large = replace(tiny, workload=("gemm",), pass_=("forward",), dims=(f"n={side},m={side},k=8", "n=64"))
-    first = {STACKS[name].environment: name for name in reversed(own)}.values()  # of each framework
+    one_each = {STACKS[name].environment: name for name in reversed(own)}.values()  # the first of each framework
     # On an accelerator a product of `quick` would show how long a call takes.
     twice = replace(long, dims=() if target == "cpu" else (product,), repeats=2)
     checks = device_checks
@@ -88,23 +88,20 @@ def steps(target: str, python: str | None) -> list[Step]:
         Step("operations", replace(tiny, workload=("gemm", "ffn", "mha", "selu", "gpt2")), (checks.right, checks.held)),
         Step(
             "clock",
-            replace(long, profile="on", stack=forgetting, stack_path=(str(UNWAITED),)),
+            replace(long, profile="on", stack=clocked, stack_path=(str(UNWAITED),)),
             (checks.clock, checks.ceilings, checks.planned),
         ),
         Step("low precision", replace(tiny, workload=("gpt2",), precision=low), (checks.right, checks.precision)),
-        Step("ceilings", replace(long, precision=low, stack=(*first,)), (checks.ceilings, checks.precision)),
+        Step("ceilings", replace(long, precision=low, stack=(*one_each,)), (checks.ceilings, checks.precision)),
         Step("memory", replace(large, limit_memory=(CPU_LIMIT,) if target == "cpu" else ()), (checks.memory,)),
         Step("noise", twice, (checks.noise,)),
     ]
 
 
-@cache
 def lacking(python: str | None, environment: str) -> str:
-    """Returns which package of an environment this interpreter hasn't got; empty if it has all, or is none's own."""
-    for module in IMPORTS.get(environment, ()) if python else ():
-        if subprocess.run([str(python), "-c", f"import {module}"], capture_output=True, check=False).returncode:
-            return module
-    return ""
+    """Returns which of an environment's packages an interpreter can't import; empty if none, or without one."""
+    modules = IMPORTS.get(environment, ()) if python else ()
+    return next((module for module in modules if not can_run(str(python), f"import {module}")), "")
 
 
 def device_bytes(target: str) -> int:
@@ -121,6 +118,7 @@ def check_device(target: str, python: str | None, folder: Path, *, as_json: bool
         return NOTHING_MEASURED
     home = unfinished(folder, target) or folder / f"{target}-{time.strftime('%Y%m%d-%H%M%S')}"
     ends = time.monotonic() + SECONDS_MAX
+    python = interpreter(python, LOCAL) if python else None
     findings: list[dict[str, Any]] = []
     for step in steps(target, python):
         place = home / step.name.replace(" ", "-")

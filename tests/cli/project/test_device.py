@@ -109,6 +109,11 @@ def test_an_interpreter_is_asked_for_the_frameworks_that_it_has() -> None:
         device.steps("cuda", sys.executable)
 
 
+def test_an_interpreter_that_isn_t_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no such program"):
+        device.check_device("cpu", str(tmp_path / "python"), tmp_path, as_json=True)
+
+
 def test_the_stacks_that_forget_to_wait_are_their_stacks_otherwise() -> None:
     for file in device.UNWAITED.glob("*_adapter.py"):
         module = load_module(file)
