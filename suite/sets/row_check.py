@@ -76,15 +76,15 @@ AnswerJson = TypedDict(
 # The type of each JSON column's content; an empty or null column isn't checked.
 TYPES: Mapping[str, Any] = {
     "dims": dict[str, int],
-    "holders": HoldersJson | None,
-    "kernels": list[KernelJson] | None,
-    "programs": list[Program] | None,
-    "prediction": Prediction | None,
-    "profile": Profile | None,
-    "behaviour": list[AnswerJson] | None,
-    "metrics": list[MetricJson] | None,
-    "versions": dict[str, str | None] | None,
-    "environment_facts": dict[str, Any] | None,
+    "holders": HoldersJson,
+    "kernels": list[KernelJson],
+    "programs": list[Program],
+    "prediction": Prediction,
+    "profile": Profile,
+    "behaviour": list[AnswerJson],
+    "metrics": list[MetricJson],
+    "versions": dict[str, str | None],
+    "environment_facts": dict[str, Any],
 }
 DECODERS = {name: msgspec.json.Decoder(kind) for name, kind in TYPES.items()}
 

@@ -45,6 +45,7 @@ def stored(folder: Path, **columns: Any) -> ResultSet:
         {"programs": "[1]"},
         {"programs": '[{"name": "a"}]'},
         {"profile": '{"seconds": 1}'},
+        {"profile": "null"},
         {"behaviour": "[{}]"},
         {"versions": '{"jax": {}}'},
         {"versions": "[1"},
