@@ -14,6 +14,7 @@ from suite import units
 from suite.answers.sentences import counted, listed
 from suite.case import Outcome, Purpose
 from suite.ir.timeline import Category, Profile
+from suite.plan.search.curves import curve
 from suite.results import Results
 from suite.results.limits import limits, roof_of
 from suite.sets.rows import Row, accepted
@@ -201,11 +202,9 @@ def planned(results: Results) -> Iterator[Check]:
     """Whether the peak that was measured is the one that the step's compiler planned."""
     for stack, rows in of_stacks(results).items():
         for row in rows[:1] if not stack.endswith(UNWAITED) else ():
-            parts = [row.number(f"program_{each}_bytes") for each in ("argument", "output", "temporary")]
-            peak = row.peak_bytes
-            if row["target"] == "cpu" or None in parts or not peak:
+            plan, peak = plan_of(row), row.peak_bytes
+            if row["target"] == "cpu" or plan is None or not peak:
                 continue
-            plan = sum(filter(None, parts)) - (row.number("program_aliased_bytes") or 0.0)
             yield Check(
                 f"predicted memory of {stack}",
                 plan / PLANNED_MAX <= peak <= plan * PLANNED_MAX,
@@ -213,6 +212,34 @@ def planned(results: Results) -> Iterator[Check]:
                 "don't trust `predict` for this stack here",
                 f"{units.ratio(1 / PLANNED_MAX)} to {units.ratio(PLANNED_MAX)}",
             )
+
+
+def plan_of(row: Row) -> float | None:
+    """Returns the bytes that a step's compiler planned for it; None without a plan."""
+    parts = [row.number(f"program_{each}_bytes") for each in ("argument", "output", "temporary")]
+    plan = sum(filter(None, parts)) - (row.number("program_aliased_bytes") or 0.0)
+    return None if None in parts else plan
+
+
+def largest(results: Results) -> Iterator[Check]:
+    """Whether the batch at which a line through the compiler's plans reaches the limit is the largest that fits."""
+    for stack, rows in of_stacks(results, Purpose.MEMORY).items():
+        plans = {row.case.dims["batch"]: plan for row in rows if (plan := plan_of(row)) is not None}
+        failed = [row.case.dims["batch"] for row in rows if row.outcome in OUT_OF_MEMORY]
+        limit = next((row.limit_bytes for row in rows if row.limit_bytes), None)
+        line = curve(plans, "batch")
+        if not (line and limit and failed):
+            told = "; ".join(f"{row.case.dims['batch']:,}: {row.outcome}" for row in rows)
+            yield Check(f"largest batch of {stack}", None, f"not found: {told}")
+            continue
+        low, high, foretold = max(plans), min(failed), line.largest(limit)
+        yield Check(
+            f"largest batch of {stack}",
+            low / PLANNED_MAX <= foretold < high * PLANNED_MAX,
+            f"{low:,} fits into {units.quantity(limit)}, {high:,} doesn't; {foretold:,} by its compiler's plans",
+            "don't trust `predict --vary=batch` for this stack here",
+            f"{units.ratio(1 / PLANNED_MAX)} to {units.ratio(PLANNED_MAX)}",
+        )
 
 
 def noise(results: Results) -> Iterator[Check]:

@@ -294,6 +294,8 @@ class FrontierOptions(MeasuringOptions):
     """forward or train"""
     tolerance: str | None = None
     """the search ends when what doesn't fit is at most this share, 2% or 0.02, above what fits (default: 2%)"""
+    python: str | None = None
+    """searches with the frameworks that this interpreter has, in place of the suite's locked environments"""
 
     def selection(self, cores: Sequence[int]) -> Selection:
         return replace(super().selection(cores), limits=limits_of(self.limit_memory), vary=self.vary)
@@ -301,6 +303,10 @@ class FrontierOptions(MeasuringOptions):
     def chosen_preset(self) -> Preset:
         share = {} if self.tolerance is None else {"search_tolerance": parse_share(self.tolerance, "tolerance")}
         return self.preset_of("oom", **share)
+
+    @property
+    def prepared(self) -> dict[str, Any]:
+        return {"python": self.python}
 
 
 def threads_of(texts: Sequence[str], usable: int) -> tuple[int, ...]:

@@ -146,6 +146,22 @@ def test_memory_beside_the_compilers_plan(peak: float, holds: bool) -> None:
     assert verdicts(checks.planned, row) == {"predicted memory of jax_jit": holds}
 
 
+@pytest.mark.parametrize(("limit", "holds"), [(11 * GIB, True), (20 * GIB, False), (6 * GIB, False)])
+def test_the_largest_batch_beside_the_compilers_plans(limit: int, holds: bool) -> None:
+    rows = [
+        row_of(
+            attempt_of("jax_jit", purpose=Purpose.MEMORY, dims={"batch": batch}),
+            **{f"program_{each}_bytes": 0 for each in ("argument", "output")},
+            program_temporary_bytes=batch * GIB,
+            limit_memory_bytes=limit,
+        )
+        for batch in (1, 2, 4, 10)
+    ]
+    gone = row_of(attempt_of("jax_jit", purpose=Purpose.MEMORY, dims={"batch": 12}), outcome="oom_host")
+    assert verdicts(checks.largest, *rows, gone) == {"largest batch of jax_jit": holds}
+    assert verdicts(checks.largest, *rows) == {"largest batch of jax_jit": None}
+
+
 @pytest.mark.parametrize(("second", "holds"), [(0.0201, True), (0.03, False)])
 def test_equal_processes_that_differ_are_seen(second: float, holds: bool) -> None:
     rows = [timed(), timed(seconds=second, block=2)]

@@ -18,7 +18,7 @@ from suite.answers import device_checks
 from suite.answers.device_checks import Judge
 from suite.answers.sentences import counted
 from suite.cli.measure.run import measured
-from suite.cli.options import RunOptions, command
+from suite.cli.options import FrontierOptions, RunOptions, command
 from suite.cli.terminal.output import print_json, print_table
 from suite.environments import say
 from suite.errors import UserError
@@ -53,7 +53,7 @@ class Step:
     """A part of the check: a run, and what judges its set."""
 
     name: str
-    options: RunOptions
+    options: RunOptions | FrontierOptions
     judges: tuple[Judge, ...]
 
 
@@ -83,6 +83,18 @@ def steps(target: str, python: str | None) -> list[Step]:
     one_each = {STACKS[name].environment: name for name in reversed(own)}.values()  # the first of each framework
     # On an accelerator a product of `quick` would show how long a call takes.
     twice = replace(long, dims=() if target == "cpu" else (product,), repeats=2)
+    limit = (CPU_LIMIT,) if target == "cpu" else ()
+    search = FrontierOptions(
+        target=target,
+        engine="local",
+        python=python,
+        stack=(next((name for name in own if STACKS[name].predicted_on), own[0]),),
+        workload=("gpt2",),
+        size=("tiny",),
+        limit_memory=limit,
+        tolerance="10%",
+        force=True,
+    )
     checks = device_checks
     return [
         Step("operations", replace(tiny, workload=("gemm", "ffn", "mha", "selu", "gpt2")), (checks.right, checks.held)),
@@ -93,7 +105,8 @@ def steps(target: str, python: str | None) -> list[Step]:
         ),
         Step("low precision", replace(tiny, workload=("gpt2",), precision=low), (checks.right, checks.precision)),
         Step("ceilings", replace(long, precision=low, stack=(*one_each,)), (checks.ceilings, checks.precision)),
-        Step("memory", replace(large, limit_memory=(CPU_LIMIT,) if target == "cpu" else ()), (checks.memory,)),
+        Step("memory", replace(large, limit_memory=limit), (checks.memory,)),
+        Step("largest batch", search, (checks.largest,)),
         Step("noise", twice, (checks.noise,)),
     ]
 
@@ -157,7 +170,9 @@ def interrupted_after(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
-def carried_out(options: RunOptions, place: Path, begun: ResultSet | None, seconds: float) -> ResultSet | None:
+def carried_out(
+    options: RunOptions | FrontierOptions, place: Path, begun: ResultSet | None, seconds: float
+) -> ResultSet | None:
     """Measures a step's set, or the rest of it; None if these seconds are over or Ctrl-C was pressed."""
     if seconds <= 0:
         return None
@@ -189,8 +204,7 @@ def unchecked(target: str, python: str | None) -> list[str]:
     common = f"--target={target}" if target != "cpu" else "--limit-memory=6GiB"
     return [
         *(f"{environment}: {python} can't import {module}" for environment, module in lack.items()),
-        f"the largest batch that fits: {command(['frontier', 'gpt2', common])}",
-        f"whether it is the predicted one: {command(['predict', 'gpt2', '--vary=batch'])}",
+        f"the largest batch of published sizes: {command(['frontier', 'gpt2', common])}",
         f"models at their published sizes: {command(['run', '--preset=full', f'--target={target}'])}",
         f"the knobs of the tuned track: {command(['run', f'--target={target}', '--track=default,tuned'])}",
     ]
