@@ -72,7 +72,9 @@ def make(
             for case in cases
         ),
         protocol=preset.protocol,
-        baseline=choose_baseline(baseline, preset, [*dict.fromkeys(case.stack_name for case in cases)] or stacks),
+        baseline=choose_baseline(
+            baseline, preset, selection.target, [*dict.fromkeys(case.stack_name for case in cases)] or stacks
+        ),
         twin=preset.twin,
         seed=preset.seed,
         purpose=purpose,
@@ -95,7 +97,7 @@ def cases_of(
         selection.tracks or preset.tracks,
         selection.caches,
         selection.threads,
-        selection.limits or preset.limits or (None,),
+        selection.limits or (preset.limits if selection.target == "cpu" else ()) or (None,),  # of the host's memory
         stacks,
     ):
         whole, _, wanted = name.partition(":")  # `jax_jit@nightly:naive`
@@ -219,9 +221,9 @@ def choose_stacks(patterns: Iterable[str], target: str) -> list[str]:
     return [name for name, wanted in chosen.items() if wanted] or [*chosen]
 
 
-def choose_baseline(option: str | None, preset: Preset, stacks: Sequence[str]) -> str:
-    """Returns the stack that is the baseline: the option's; without it the preset's, if that is selected; else the
-    first selected stack. Raises UserError if the option's stack isn't selected."""
+def choose_baseline(option: str | None, preset: Preset, target: str, stacks: Sequence[str]) -> str:
+    """Returns the stack that is the baseline: the option's; without it the preset's, if that is selected and for the
+    target; else the first selected stack that is. Raises UserError if the option's stack isn't selected."""
     if option is not None:
         alone = [name for name in stacks if name.partition(":")[0] == option]
         if option not in stacks and len(alone) == 1:
@@ -229,8 +231,9 @@ def choose_baseline(option: str | None, preset: Preset, stacks: Sequence[str]) -
         if option not in stacks:
             raise UserError(f"--baseline={option} is none of the selected stacks: {', '.join(stacks)}.")
         return option
-    chosen = [name for name in stacks if re.split("[@:]", name)[0] == preset.baseline]
-    return next(iter(chosen), stacks[0])
+    stack_of = {name: re.split("[@:]", name)[0] for name in stacks}
+    able = [name for name in stacks if target in STACKS[stack_of[name]].targets] or stacks
+    return next((name for name in able if stack_of[name] == preset.baseline), able[0])
 
 
 def questions(preset: Preset, selection: Selection, workloads: dict[str, Workload]) -> list[tuple[Workload, Question]]:

@@ -242,3 +242,23 @@ def test_a_pattern_leaves_out_what_is_for_another_accelerator_alone_and_a_name_d
     assert reason and reason.startswith(
         "TorchTPU, fused eager doesn't run on cpu: there its code runs on torch_eager, "
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "baseline"),
+    [("full", "cpu", "torch_eager"), ("full", "cuda", "torch_eager"), ("full", "tpu", "jax_jit")],
+)
+def test_the_preset_s_baseline_is_for_the_target_or_another_stack_is_chosen(
+    name: str, target: str, baseline: str
+) -> None:
+    asked = Selection(workloads=("gpt2",), target=target)
+    assert make("set", preset.load(name), asked, find(), None, lambda *_: None).baseline == baseline
+    alone = Selection(workloads=("gpt2",), target=target, stacks=("torch_eager",))
+    assert make("set", preset.load(name), alone, find(), None, lambda *_: None).baseline == "torch_eager"
+
+
+def test_a_preset_s_limit_is_of_a_host() -> None:
+    for target, limit in (("cpu", 6 * 2**30), ("cuda", None)):
+        asked = Selection(workloads=("gpt2",), target=target)
+        planned = make("set", preset.load("oom"), asked, find(), None, lambda *_: None).cases
+        assert {each.case.limit_memory_bytes for each in planned} == {limit}

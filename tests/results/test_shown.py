@@ -124,7 +124,7 @@ def test_a_page_of_some_stacks_lies_here_and_has_no_other_number(
     loaded = results.load(SET)
     some, whole = (found(Report(loaded, loaded.analysis(None, of)), "comparisons").table for of in (SHOWN, ()))
     assert {*some["stack"]} == {"jax_jit", "torch_eager"} and some.height > 4
-    assert some.equals(whole.filter(pl.col("stack").is_in(some["stack"].unique())))
+    assert some.equals(whole.filter(pl.col("stack").is_in(some["stack"].unique().to_list())))
 
 
 def test_programs_are_told_who_is_hidden(capsys: pytest.CaptureFixture[str]) -> None:

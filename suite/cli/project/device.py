@@ -3,6 +3,7 @@ suite/answers/device_checks.py; what was interrupted goes on when the command is
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import signal
@@ -14,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from suite import results, units
-from suite.answers import device_checks
-from suite.answers.device_checks import Judge
+from suite.answers import device_checks, device_memory
+from suite.answers.device_checks import Check, Judge
 from suite.answers.sentences import counted
 from suite.cli.measure.run import measured
 from suite.cli.options import FrontierOptions, RunOptions, command
@@ -41,11 +42,13 @@ SECONDS_MAX = 600.0  # of a call, after which the next one goes on
 FOUND = "check.json"  # written when every step is done
 PAGE = "index.html"
 UNWAITED = ROOT / "suite" / "stacks" / "unwaited"
+TIMEOUT = "3min"  # of a process, so that one which hangs ends as a finding
 MIB = 2**20
 CPU_LIMIT = "3GiB"  # of a process that is to run out of memory on a CPU
 LIMIT_BYTES = 3 * 2**30
 PRODUCT = {"cpu": 2048}  # rows of a product that takes some 20 ms or more
 PRODUCT_OF_ACCELERATORS = 8192
+CHECKED = ("gemm", "ffn", "mha", "selu", "gpt2")
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,7 @@ def steps(target: str, python: str | None) -> list[Step]:
         name
         for name, stack in STACKS.items()
         if target in stack.targets and not stack.native and not lacking(python, stack.environment)
+        if not name.endswith(device_checks.UNWAITED)
     )
     if not own:
         raise UserError(f"{python} has none of the frameworks that run on {target}.")
@@ -73,41 +77,49 @@ def steps(target: str, python: str | None) -> list[Step]:
         for name, stack in STACKS.items()
         if name.removesuffix(device_checks.UNWAITED) in own and target in stack.targets
     )
-    common = RunOptions(target=target, engine="local", python=python, pass_=("forward",), stack=own, force=True)
+    common = RunOptions(
+        target=target, engine="local", python=python, pass_=("forward",), stack=own, timeout=TIMEOUT, force=True
+    )
     tiny = replace(common, preset="check", size=("tiny",), pass_=("train",))
     product = f"n={PRODUCT.get(target, PRODUCT_OF_ACCELERATORS)}"
     long = replace(common, preset="device", workload=("gemm",), dims=(product,))
-    low = ("bf16",) if target == "cpu" else ("tf32", "bf16")
+    low = ("tf32", "bf16") if target == "cuda" else ("bf16",)
     side = math.isqrt(2 * device_bytes(target) // 4)
-    large = replace(tiny, workload=("gemm",), pass_=("forward",), dims=(f"n={side},m={side},k=8", "n=64"))
+    small = replace(tiny, workload=("gemm",), pass_=("forward",), dims=("n=64",))
     one_each = {STACKS[name].environment: name for name in reversed(own)}.values()  # the first of each framework
-    # On an accelerator a product of `quick` would show how long a call takes.
-    twice = replace(long, dims=() if target == "cpu" else (product,), repeats=2)
+    moved = () if target == "cpu" else ("selu",)  # a CPU's bandwidth isn't measured here
     limit = (CPU_LIMIT,) if target == "cpu" else ()
+    fitting = "tiny" if target == "cpu" else "full"  # the batch at which a tiny step fills a GPU overflows kernels
     search = FrontierOptions(
         target=target,
         engine="local",
         python=python,
-        stack=(next((name for name in own if STACKS[name].predicted_on), own[0]),),
+        stack=tuple(name for name in own if STACKS[name].compiler == "XLA")[:1],
         workload=("gpt2",),
-        size=("tiny",),
+        size=(fitting,),
         limit_memory=limit,
+        timeout=TIMEOUT,
         tolerance="10%",
         force=True,
     )
-    checks = device_checks
+    # A training step is gated with its forward pass. What is cut off begins anew: on a device in five parts.
+    groups = [("operations", CHECKED)] if target == "cpu" else [(name, (name,)) for name in CHECKED]
+    checks, about_memory = device_checks, device_memory
+    judges = checks.right, checks.precision, checks.bounded
+    timed = replace(long, profile="on", stack=clocked, stack_path=(str(UNWAITED),), repeats=2)
     return [
-        Step("operations", replace(tiny, workload=("gemm", "ffn", "mha", "selu", "gpt2")), (checks.right, checks.held)),
+        *(Step(name, replace(tiny, workload=names), (*judges, about_memory.held)) for name, names in groups),
+        Step("forward", replace(tiny, workload=("gpt2",), pass_=("forward",)), judges),
+        Step("clock", timed, (checks.ran, checks.clock, checks.ceilings, checks.precision, checks.noise)),
+        Step("low precision", replace(tiny, workload=("gpt2",), precision=low), judges),
         Step(
-            "clock",
-            replace(long, profile="on", stack=clocked, stack_path=(str(UNWAITED),)),
-            (checks.clock, checks.ceilings, checks.planned),
+            "ceilings",
+            replace(long, precision=low, workload=("gemm", *moved), stack=(*one_each,)),
+            (checks.ran, checks.ceilings, checks.precision),
         ),
-        Step("low precision", replace(tiny, workload=("gpt2",), precision=low), (checks.right, checks.precision)),
-        Step("ceilings", replace(long, precision=low, stack=(*one_each,)), (checks.ceilings, checks.precision)),
-        Step("memory", replace(large, limit_memory=limit), (checks.memory,)),
-        Step("largest batch", search, (checks.largest,)),
-        Step("noise", twice, (checks.noise,)),
+        Step("memory", replace(small, dims=(f"n={side},m={side},k=8",), limit_memory=limit), (about_memory.memory,)),
+        Step("afterwards", small, (about_memory.afterwards,)),
+        *([Step("largest batch", search, (about_memory.largest, about_memory.planned))] if search.stack else []),
     ]
 
 
@@ -118,9 +130,9 @@ def lacking(python: str | None, environment: str) -> str:
 
 
 def device_bytes(target: str) -> int:
-    """Returns the memory that a step can't exceed: the first GPU's, or the limit that a CPU's processes get."""
+    """Returns the memory that a step can't exceed: the largest GPU's, or the limit that a CPU's processes get."""
     sizes = [int(gpu["memory_mib"]) * MIB for gpu in devices.gpus() if gpu.get("memory_mib")]
-    return sizes[0] if target == "cuda" and sizes else LIMIT_BYTES if target == "cpu" else 200 * 2**30
+    return max(sizes) if target == "cuda" and sizes else LIMIT_BYTES if target == "cpu" else 200 * 2**30
 
 
 def check_device(target: str, python: str | None, folder: Path, *, as_json: bool) -> int:
@@ -129,9 +141,10 @@ def check_device(target: str, python: str | None, folder: Path, *, as_json: bool
     if lack:
         say(f"Nothing was checked: {lack}.")
         return NOTHING_MEASURED
-    home = unfinished(folder, target) or folder / f"{target}-{time.strftime('%Y%m%d-%H%M%S')}"
-    ends = time.monotonic() + SECONDS_MAX
     python = interpreter(python, LOCAL) if python else None
+    kind = f"{target}-own{hashlib.sha256(python.encode()).hexdigest()[:8]}" if python else target
+    home = unfinished(folder, kind) or folder / f"{kind}-{time.strftime('%Y%m%d-%H%M%S')}"
+    ends = time.monotonic() + SECONDS_MAX
     findings: list[dict[str, Any]] = []
     for step in steps(target, python):
         place = home / step.name.replace(" ", "-")
@@ -139,7 +152,12 @@ def check_device(target: str, python: str | None, folder: Path, *, as_json: bool
         store = next(map(ResultSet.open, begun), None)
         if store is None or not store.is_whole:
             say(f"Step '{step.name}'")
-            store = carried_out(step.options, place, store, ends - time.monotonic())
+            try:
+                store = carried_out(step.options, place, store, ends - time.monotonic())
+            except UserError as refused:  # the other steps can still tell something
+                failed = Check(f"step {step.name}", ok=False, found=str(refused), remedy="mend it, then check again")
+                findings.append({"step": step.name, **asdict(failed), "set": ""})
+                continue
         if store is None:
             over = f"{units.duration(SECONDS_MAX)} are over" if time.monotonic() >= ends else "What has ended is kept"
             say(f"{over}: call it again, and it goes on with '{step.name}'.")
@@ -150,12 +168,12 @@ def check_device(target: str, python: str | None, folder: Path, *, as_json: bool
             for judge in step.judges
             for check in judge(loaded)
         ]
-    return told(findings, unchecked(target, python), home, loaded.machine, as_json=as_json)
+    return told(findings, unchecked(target, python), home, facts.machine(), as_json=as_json)
 
 
-def unfinished(folder: Path, target: str) -> Path | None:
-    """Returns the folder of the last check of this target, if that was interrupted."""
-    begun = sorted(path for path in folder.glob(f"{target}-*") if path.is_dir())
+def unfinished(folder: Path, kind: str) -> Path | None:
+    """Returns the folder of the last check of this kind, if that was interrupted."""
+    begun = sorted(path for path in folder.glob(f"{kind}-[0-9]*") if path.is_dir())
     return begun[-1] if begun and not (begun[-1] / FOUND).exists() else None
 
 
@@ -201,12 +219,15 @@ def unchecked(target: str, python: str | None) -> list[str]:
     """Returns what no step checks, each with the command that does."""
     asked = dict.fromkeys(stack.environment for stack in STACKS.values() if target in stack.targets)
     lack = {environment: module for environment in asked if (module := lacking(python, environment))}
-    common = f"--target={target}" if target != "cpu" else "--limit-memory=6GiB"
+    own = [f"--target={target}", "--engine=local", *([f"--python={python}"] if python else [])]
+    limit = ["--limit-memory=6GiB"] if target == "cpu" else []
     return [
         *(f"{environment}: {python} can't import {module}" for environment, module in lack.items()),
-        f"the largest batch of published sizes: {command(['frontier', 'gpt2', common])}",
-        f"models at their published sizes: {command(['run', '--preset=full', f'--target={target}'])}",
-        f"the knobs of the tuned track: {command(['run', f'--target={target}', '--track=default,tuned'])}",
+        f"the largest batch of published sizes: {command(['frontier', 'gpt2', *own, *limit])}",
+        f"models at their published sizes: {command(['run', '--preset=full', *own])}",
+        f"the knobs of the tuned track: {command(['run', '--track=default,tuned', *own])}",
+        "the forward pass of the four operations alone: a training step is gated with its own",
+        "in which precision bf16 products are summed: only that the model keeps the gate's tolerance",
     ]
 
 
@@ -216,12 +237,13 @@ def told(
     """Writes page and JSON, and prints the findings, what failed first. Returns the exit code."""
     findings = sorted(findings, key=lambda it: (it["ok"] is True, it["ok"] is None))
     failed = [found for found in findings if found["ok"] is False]
-    facts_ = [found for found in findings if found["ok"] is None]
-    good = len(findings) - len(failed) - len(facts_)
+    untold = [found for found in findings if found["ok"] is None]
+    good = len(findings) - len(failed) - len(untold)
+    names = "; ".join(f"{found['name']} ({found['step']})" for found in failed)
     sentence = (
         f"{good} of {counted(len(findings), 'check')} hold"
-        + (f", {len(facts_)} couldn't be made" if facts_ else "")
-        + (f". Don't trust: {', '.join(found['name'] for found in failed)}." if failed else ".")
+        + (f", {len(untold)} couldn't be judged" if untold else "")
+        + (f". Failed: {names}." if failed else ".")
     )
     document: dict[str, Any] = {
         "device": named(machine),
@@ -251,4 +273,4 @@ def told(
         for line in rest:
             print(f"Not checked: {line}")
         print(f"Page: {home / PAGE}\nJSON: {home / FOUND}")
-    return FAILED if failed else 0
+    return FAILED if failed else 0 if good else NOTHING_MEASURED

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,9 +58,36 @@ def test_a_failed_check_is_named_on_page_and_console(tmp_path: Path, capsys: pyt
     assert checked == {"well": True, "not well": False}
     page = next(tmp_path.glob(f"*/{device.PAGE}"))
     for text in (page.read_text(), capsys.readouterr().out):
-        assert "Don't trust: fake computes right" in text.replace("&#39;", "'")
+        assert "Failed: fake computes right (not well)." in text
     for check in document(tmp_path)["checks"]:
         assert (page.parent / check["set"] / "report.html").is_file()
+
+
+def test_a_step_that_can_t_be_made_is_a_finding_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = step("broken", "calm")
+    broken = replace(broken, options=replace(broken.options, stack=("nonesuch",)))
+    monkeypatch.setattr(device, "steps", lambda *_: [broken, step("well", "calm")])
+    assert device.check_device("cpu", None, tmp_path, as_json=True) == 3
+    first, second = sorted(document(tmp_path)["checks"], key=lambda check: check["step"])
+    assert first["ok"] is False and "nonesuch" in first["found"]
+    assert second["ok"] is True
+
+
+def test_what_can_t_be_judged_is_no_success(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    silent = replace(step("silent", "calm"), judges=(lambda _: iter([device_checks.Check("it", None, "unknown")]),))
+    monkeypatch.setattr(device, "steps", lambda *_: [silent])
+    assert device.check_device("cpu", None, tmp_path, as_json=True) == 4
+
+
+@pytest.mark.usefixtures("two_steps")
+def test_another_interpreter_s_check_is_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "measured", lambda store, *_: store.make_latest())  # as a run that is interrupted
+    for python in (None, sys.executable, sys.executable, None):
+        assert device.check_device("cpu", python, tmp_path, as_json=True) == 130
+    kinds = sorted(folder.name.partition("-")[2][:3] for folder in tmp_path.iterdir())
+    assert len(kinds) == 2 and kinds[1] == "own"
 
 
 @pytest.mark.usefixtures("two_steps")
@@ -100,11 +128,14 @@ def test_every_step_can_be_planned(target: str) -> None:
 
 
 def test_an_interpreter_is_asked_for_the_frameworks_that_it_has() -> None:
-    clock = device.steps("cpu", sys.executable)[1]  # the orchestrator's has NumPy alone
-    assert clock.options.stack == ("numpy",)
+    of_own = {step.name: step.options for step in device.steps("cpu", sys.executable)}  # it has NumPy alone
+    assert of_own["clock"].stack == ("numpy",)
+    assert "largest batch" not in of_own, "no compiler plans it"
     assert any(line.startswith("jax: ") for line in device.unchecked("cpu", sys.executable))
-    assert {"jax_jit", "jax_jit_unwaited"} <= set(device.steps("cpu", None)[1].options.stack)
-    assert "torch_eager_unwaited" not in device.steps("cpu", None)[1].options.stack, "it is for a GPU"
+    of_locks = {step.name: step.options for step in device.steps("cpu", None)}
+    assert {"jax_jit", "jax_jit_unwaited"} <= set(of_locks["clock"].stack)
+    assert "torch_eager_unwaited" not in of_locks["clock"].stack, "it is for a GPU"
+    assert "jax_jit_unwaited" not in of_locks["operations"].stack
     with pytest.raises(UserError, match="none of the frameworks"):
         device.steps("cuda", sys.executable)
 
