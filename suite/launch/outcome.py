@@ -50,6 +50,8 @@ DEVICE_OOM = (
     r"CUBLAS_STATUS_ALLOC_FAILED",  # cuBLAS under any framework
     r"CUDNN_STATUS_ALLOC_FAILED",  # cuDNN under any framework
     r"CUDA_ERROR_OUT_OF_MEMORY",  # CUDA's driver
+    r"(CUDA|CUDA driver|Triton) [Ee]rror( \[CUDA\])?: out of memory",  # PyTorch: torch.AcceleratorError, and Triton
+    r"Dst tensor is not initialized",  # TensorFlow, where a host's array is placed (tensorflow#7025)
 )
 HOST_OOM = (
     r"\b_?(Array)?MemoryError\b",  # Python; NumPy's subclass

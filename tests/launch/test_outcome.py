@@ -117,6 +117,21 @@ def test_ok_has_no_reason_and_keeps_its_flags() -> None:
             "out of device memory in the first run: Out of memory while trying to allocate 98.17GiB",
         ),
         ({"target": "cuda", "exception": ("RuntimeError", "CUDA error: CUBLAS_STATUS_ALLOC_FAILED")}, "oom_device", ""),
+        ({"target": "cuda", "exception": ("AcceleratorError", "CUDA error: out of memory")}, "oom_device", ""),
+        ({"target": "cuda", "exception": ("RuntimeError", "CUDA driver error: out of memory")}, "oom_device", ""),
+        ({"target": "cuda", "exception": ("RuntimeError", "Triton Error [CUDA]: out of memory")}, "oom_device", ""),
+        (
+            {
+                "target": "cuda",
+                "exception": (
+                    "InternalError",
+                    "Failed copying input tensor from CPU:0 to GPU:0 in order to run _EagerConst: Dst tensor is not "
+                    "initialized.",
+                ),
+            },
+            "oom_device",
+            "out of device memory",
+        ),
         (
             {"target": "cpu", "exception": ("JaxRuntimeError", "INTERNAL: Error: Out of memory allocating 400 bytes.")},
             "oom_host",

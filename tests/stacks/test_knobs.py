@@ -52,6 +52,9 @@ def test_what_is_for_images_needs_an_image(monkeypatch: pytest.MonkeyPatch) -> N
     assert chosen("torch_eager", "gemm") == frozenset()
     assert chosen("torch_eager", "vit") == {"channels_last"}
     assert chosen("torch_inductor", "gemm") < chosen("torch_inductor", "vit")
+    for stack in ("torch_eager", "torch_inductor"):
+        assert chosen(stack, "vit", target="cuda") == {"channels_last", "cudnn.benchmark"}
+        assert chosen(stack, "gemm", target="cuda") == frozenset()
 
 
 def test_what_a_processor_lacks_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:

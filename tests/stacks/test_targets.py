@@ -156,10 +156,30 @@ def test_memory_is_the_devices_and_unknown_on_a_cpu() -> None:
     adapter.logical = SimpleNamespace(name="/device:GPU:0")
     adapter.case = case_of(target="cuda")
     assert adapter.memory() == {"device_peak_bytes": 2, "device_reserved_bytes": None, "device_total_bytes": None}
+    reserved = {"peak_bytes_in_use": 3, "peak_bytes_reserved": 20, "bytes_limit": 99}  # as a TPU's runtime counts
+    adapter = object.__new__(adapter_class("jax_jit"))
+    adapter.jax = SimpleNamespace(local_devices=lambda: [SimpleNamespace(memory_stats=lambda: reserved)])
+    for target, peak in (("tpu", 23), ("cuda", 3)):
+        adapter.case = case_of(target=target)
+        assert adapter.memory()["device_peak_bytes"] == peak
     for stack in ("tf_xla", "torch_eager", "torch_inductor", "torch_xla"):
         adapter = object.__new__(adapter_class(stack))
         adapter.case = case_of()
         assert set(adapter.memory().values()) == {None}
+
+
+def test_tensorflow_waits_for_the_device_that_computes_alone() -> None:
+    called: list[str] = []
+    adapter = object.__new__(adapter_class("tf_eager"))
+    adapter.logical = SimpleNamespace(name="/device:GPU:0")
+    adapter.tf = SimpleNamespace(
+        device=lambda name: nullcontext(called.append(name)),
+        raw_ops=SimpleNamespace(SyncDevice=lambda: called.append("wait")),
+    )
+    for target in ("cpu", "cuda"):
+        adapter.case = case_of(target=target)
+        adapter.wait(None, None)
+    assert called == ["/device:GPU:0", "wait"]
 
 
 @pytest.mark.stacks

@@ -17,7 +17,18 @@ class Adapter(base.Adapter):
     """State: (model, optimizer or None), updated in place."""
 
     knobs = (
-        Knob("channels_last", "convolutions run in the memory order that their kernels prefer", ("cpu",), images=True),
+        Knob(
+            "channels_last",
+            "convolutions run in the memory order that their kernels prefer",
+            ("cpu", "cuda"),
+            images=True,
+        ),
+        Knob(
+            "cudnn.benchmark",
+            "cuDNN times its convolutions in the first call, as XLA and TensorFlow do",
+            ("cuda",),
+            images=True,
+        ),
         mkl_path.KNOB,
     )
     packages = ("torch", "numpy")
@@ -36,6 +47,7 @@ class Adapter(base.Adapter):
         # The first setting is for float32 products. The second is for convolutions, which else use TF32 on GPUs.
         torch.set_float32_matmul_precision("high" if case.precision == "tf32" else "highest")
         torch.backends.cudnn.allow_tf32 = case.precision == "tf32"
+        torch.backends.cudnn.benchmark = "cudnn.benchmark" in self.tuned
         torch_modules.set_threads(torch, case.threads)
 
     def device(self):

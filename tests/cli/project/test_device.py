@@ -125,6 +125,9 @@ def test_every_step_can_be_planned(target: str) -> None:
             "set", preset, options.selection((0, 1)), workloads(options.workload_paths), None, lambda *_: None
         ).cases
         assert each.judges
+    names = [each.name for each in device.steps(target, None)]
+    assert ("ceilings" in names) == (target != "cpu")
+    assert {"forward", "clock", "low precision", "memory", "afterwards", "largest batch"} <= {*names}
 
 
 def test_an_interpreter_is_asked_for_the_frameworks_that_it_has() -> None:
