@@ -53,6 +53,12 @@ def jax_drops(x, k):
 def jax_half(x, k):
     return {"sum": jnp.cumsum(x).astype("float16"), "k": k + 1, "z": jnp.fft.fft(x)}
 
+def jax_wide(x, k):
+    return {"sum": jnp.cumsum(x.astype(jnp.float64)).astype("float32"), "k": k + 1, "z": jnp.fft.fft(x)}
+
+def torch_records(x, k):
+    return {"sum": torch.cumsum(x * torch.ones(1, requires_grad=True), 0), "k": k + 1, "z": torch.fft.fft(x)}
+
 def jax_swapped(x, k):
     return {"sum": jnp.cumsum(x), "k": k + 2, "z": jnp.fft.fft(x)}
 
@@ -68,6 +74,8 @@ EXPECTED = {
     "drops": ("wrong", "shape (999,)"),
     "half": ("wrong", "type float16"),
     "swapped": ("wrong", "output/k: not equal"),
+    "wide": ("error", "Explicitly requested dtype float64"),
+    "records": ("error", "write @torch.no_grad() above it"),
 }
 DIFFER = '''"""Two that disagree, and nothing says which is right."""
 import jax.numpy as jnp
@@ -82,6 +90,20 @@ def torch_biased(x):
 
 def jax_unbiased(x):
     return jnp.std(x, 0, ddof=1)
+'''
+UNDEFINED = '''"""Logarithms of numbers of which half are negative."""
+import jax.numpy as jnp
+import torch
+from suite.ask import normal
+
+def inputs(n=1000):
+    return {"x": normal(n)}
+
+def torch_log(x):
+    return torch.log(x)
+
+def jax_log(x):
+    return jnp.log(x)
 '''
 GRADIENT = '''"""Gradients by three frameworks."""
 import jax, jax.numpy as jnp
@@ -191,6 +213,7 @@ RUNS = {
         ("planted", FILE, "forward"),
         ("disagree", DIFFER, "forward"),
         ("gradients", GRADIENT, "gradient"),
+        ("undefined", UNDEFINED, "forward"),
     )
 }
 RUNS["swept"] = Asked(
@@ -235,6 +258,13 @@ def test_three_frameworks_gradients_agree(runs) -> None:  # type: ignore[no-unty
     frame = load(runs["gradients"].folder).frame
     assert {*frame["outcome"]} == {"ok"} and {*frame["pass"]} == {"gradient"} and len(frame) == 3
     assert not any("unverified" in json.dumps(list(flags)) for flags in frame["flags"])
+
+
+@pytest.mark.runs("undefined")
+def test_results_that_are_nan_are_told_without_a_reference(runs) -> None:  # type: ignore[no-untyped-def]
+    frame = load(runs["undefined"].folder).frame
+    assert {*frame["outcome"]} == {"ok"}
+    assert all("not_finite" in flags for flags in frame["flags"])
 
 
 @pytest.mark.runs("examples")

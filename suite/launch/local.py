@@ -28,6 +28,8 @@ class Local(Engine):
 
     def launch(self, request: ProcessRequest) -> Exit:
         variables = worker_environment(os.environ) | dict(request.variables)
+        if "CUDA_DEVICE_ORDER" in request.variables:  # one GPU, as in a container: some frameworks claim all they see
+            variables["CUDA_VISIBLE_DEVICES"] = variables.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0]
         variables["TMPDIR"] = str(request.cache_directory)  # what frameworks leave there goes with the cache
         return launch([self.python, *request.arguments], variables, request.folder, request.limits, request.company)
 

@@ -239,8 +239,9 @@ def worst(ours: Mapping[str, Digest], theirs: Mapping[str, Digest], tolerances: 
         if not name.startswith(MAY_LACK):
             return name, Difference(math.nan, math.nan)
     for name, wanted in theirs.items():
-        gradient = theirs.get("gradient/" + name.partition(BY)[0].partition("/")[2])
-        if gradient is not None and gradient.peak < ZERO_GRADIENT * largest:
+        key = "gradient/" + name.partition(BY)[0].partition("/")[2]
+        gradients = [side[key].peak for side in (theirs, ours) if key in side and key in theirs]
+        if gradients and all(peak < ZERO_GRADIENT * largest for peak in gradients):
             continue  # the gradient is zero but for rounding, which AdamW amplifies to a movement
         if name not in ours:
             if name.startswith(MAY_LACK):

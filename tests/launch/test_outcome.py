@@ -125,8 +125,7 @@ def test_ok_has_no_reason_and_keeps_its_flags() -> None:
                 "target": "cuda",
                 "exception": (
                     "InternalError",
-                    "Failed copying input tensor from CPU:0 to GPU:0 in order to run _EagerConst: Dst tensor is not "
-                    "initialized.",
+                    "Failed copying input tensor from CPU:0 to GPU:0: Dst tensor is not initialized.",
                 ),
             },
             "oom_device",

@@ -58,6 +58,11 @@ def test_stacks_with_the_same_other_optimizer_are_compared_in_its_steps_too() ->
     assert (name, found.error) == ("moved/w by keras_adamw", pytest.approx(1.0, rel=0.5))
 
 
+def test_a_gradient_that_one_side_alone_lacks_differs_whichever_side_is_asked() -> None:
+    for ours, theirs in ((digests(gradient_zero=1e6), digests()), (digests(), digests(gradient_zero=1e6))):
+        assert worst(ours, theirs, Tolerances(SMOOTH, "f32"))[0] == "gradient/zero"
+
+
 def test_the_worst_is_the_worst_for_what_it_is_allowed() -> None:
     ours = digests(output=1.0002, gradient_w=1.005)
     assert check(ours) == ("gradient/w", pytest.approx(5e-3, rel=0.5))

@@ -10,6 +10,7 @@ from typing import Any
 
 from suite import units
 from suite.answers.endings import lines, shortened
+from suite.case import Flag
 from suite.cli.terminal.output import print_json, print_table, print_tables
 from suite.errors import COMMAND
 from suite.machine.description import named
@@ -21,6 +22,12 @@ from suite.results.outcomes import FAILED, FAILURES, NOTHING_MEASURED, outcome_t
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row, accepted
 
+DOUBTS: dict[str, str] = {
+    Flag.UNVERIFIED: "its result was compared with nothing that could show it wrong",
+    Flag.NOT_FINITE: "some of its results are NaN or infinite",
+    Flag.GRAPH_BREAKS: "the compiler left parts of it to Python",
+    Flag.WIDER: "it computes in a wider type than its inputs have",
+}
 MOST = 5  # failed cases that are printed; the others are only counted
 
 
@@ -40,6 +47,8 @@ def print_results(
             print_tables(section.console())
     if report.overview and not analysis.protocol.at_once:
         print(report.overview.sentence)
+        for stack, doubt in [pair for each in analysis.comparisons for pair in doubts(each)]:
+            print(f"Note: {stack}: {doubt}.")
         if any(each.head["implementation"] for each in analysis.comparisons):
             name = analysis.comparisons[0].stacks[-1].stack if analysis.comparisons[0].stacks else "STACK"
             print(f"Over another function, without measuring again: {COMMAND} report --baseline={name} --format=md")
@@ -47,6 +56,18 @@ def print_results(
         print(report.cause.first, f"To test it: {report.cause.command}" if report.cause.command else "")
     print(f"Machine: {named(loaded.machine)} (details: in the report)")
     print(f"Results: {store.results_path}\nReport:  {page}")
+
+
+def doubts(comparison: Comparison) -> list[tuple[str, str]]:
+    """Returns (stack, what to know of its result) of a question of a file."""
+    if not comparison.head["implementation"]:
+        return []
+    return [
+        (stack.stack, f"{DOUBTS[flag]}{f' ({share} processes)' if share else ''}")
+        for stack in comparison.stacks
+        for flag, share in stack.flags
+        if flag in DOUBTS
+    ]
 
 
 def print_agreement(comparison: Comparison) -> None:
@@ -60,7 +81,10 @@ def print_agreement(comparison: Comparison) -> None:
     print_table(comparison.name, ["stack", "outcome", "relative error", "why"], lines, numbers=["relative error"])
     known = [error for error in errors.values() if error is not None]
     worst = f"; the worst relative error is {units.magnitude(max(known))}" if known else ""
-    print(f"{len(errors)} of {len(comparison.cells)} run and agree{worst}.\n")
+    print(f"{len(errors)} of {len(comparison.cells)} run and agree{worst}.")
+    for stack, doubt in doubts(comparison):
+        print(f"Note: {stack}: {doubt}.")
+    print()
 
 
 def explained(code: int, rows: Sequence[Row], folder: Path, page: Path) -> list[str]:

@@ -5,6 +5,7 @@ The frameworks come in as arguments: only an adapter's own module imports them.
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -88,6 +89,8 @@ class JaxAdapter(compiler.Dumping):
         # The environment variable says the same, but not for an adapter that `adapter_in` makes.
         jax.config.update("jax_default_matmul_precision", PRODUCTS[case.precision])
         jax.config.update("jax_enable_x64", self.has_wide_types)  # as a user of 64-bit types sets it
+        if case.implementation:  # else a function that asks for float64 does half the work of the others
+            warnings.filterwarnings("error", "Explicitly requested dtype (float64|complex128)", UserWarning)
         self.transform = make_optimizer(optax, self.optimizer)
         self.compile_counter = CompileCounter(jax)
 

@@ -249,7 +249,10 @@ class Adapter(base.Adapter):
             inputs = {name: value for name, value in batch.items() if name != "target"}
             model.eval()
             with self.no_gradients():
-                output = trees.mapped(self.fetch, self.forward(**inputs))
+                output = self.forward(**inputs)
+            if self.case.implementation and not self.train:
+                torch_modules.refuse_recording(output)
+            output = trees.mapped(self.fetch, output)
             model.train(self.train)
             return {"output": output}
         model.zero_grad(set_to_none=True)  # the last step's gradients are still there

@@ -107,6 +107,15 @@ def takes_derivatives(dialect: Any) -> bool:
     return bool(file and DERIVATIVE.search(Path(file).read_text(encoding="utf-8")))
 
 
+def refuse_recording(output: Any) -> None:
+    """Raises ValueError for results of a question's forward pass that have recorded how to take their gradients, since
+    no other framework does that in a forward pass."""
+    if any(getattr(leaf, "requires_grad", False) for _, leaf in trees.leaves(output)):
+        raise ValueError(
+            "its result has recorded a graph for gradients, by parameters of a module: write @torch.no_grad() above it"
+        )
+
+
 def native(tensor: Tensor, value: Array) -> Array:
     """Returns an input in PyTorch's layout: images (B, H, W, C) become (B, C, H, W)."""
     return np.ascontiguousarray(value.transpose(0, 3, 1, 2)) if tensor.images else value

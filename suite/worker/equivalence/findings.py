@@ -83,15 +83,15 @@ class GateFindings:
         if counts or broken:
             self.worst = max(self.worst, measured.error) if np.isfinite(measured.error) else float("inf")
 
-    def count_odd(self, what: str, expected: Any) -> None:
-        """Notes values of a reference that are NaN or infinite. Adds a reason if no value is finite, because then
-        nothing could be wrong."""
+    def count_odd(self, what: str, expected: Any, whose: str = "the reference") -> None:
+        """Notes values of a reference, or of a result without one, that are NaN or infinite. Adds a reason if no value
+        is finite, because then nothing could be wrong."""
         if isinstance(expected, Digest) or not np.size(expected) or np.asarray(expected).dtype.kind not in "fc":
             return
         finite = np.isfinite(expected)
         self.odd |= not finite.all()
         if not finite.any():
-            self.refuse(f"{what}: the reference isn't finite, all of its {finite.size:,} values are NaN or infinite")
+            self.refuse(f"{what}: {whose} isn't finite, all of its {finite.size:,} values are NaN or infinite")
 
     def relative(self, what: str, actual: Any, expected: Any) -> None:
         """Requires ||actual - expected|| <= tolerance of outputs ||expected||."""

@@ -182,6 +182,8 @@ class Gate:
             for name, value in read.items():
                 if wanted is not None:
                     self.findings.count_odd(f"{what} {name}", wanted[name])
+                elif self.is_question:
+                    self.findings.count_odd(f"{what} {name}", value, "the result")
                 # Other processes compare digests, which have neither kind nor shape: a question's keys have both.
                 form = f"{FORM}{kind_of(value)} {np.shape(value)}" if wanted is None and self.is_question else ""
                 self.findings.compare(name + form, f"{what} {name}", value, None if wanted is None else wanted[name])

@@ -214,6 +214,11 @@ def inputs_of(module: ModuleType, path: Path, dims: Mapping[str, int]) -> dict[s
         raise UserError(f"{path}: an input can't be called {taken[0]}: the word has another use. Rename it.")
     if not isinstance(tree, dict) or not tensors_of(tree):
         raise UserError(f'{path}: `inputs` returns a dict of tensors by name, like {{"x": normal(rows, columns)}}.')
+    if arrays := [name for name, leaf in trees.leaves(tree) if not isinstance(leaf, Tensor) and np.ndim(leaf)]:
+        raise UserError(
+            f"{path}: the input {arrays[0]} is an array, which compilers would take for a constant. Make it by "
+            "suite.ask: normal(…), or from_file(path)."
+        )
     return tree
 
 

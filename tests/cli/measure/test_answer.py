@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from suite import results
+from suite.cli.measure import answer
 from suite.cli.terminal.output import print_tables
 from suite.page.report import Report, report
 from suite.page.sections.timed.comparisons import ComparisonsSection
@@ -117,3 +119,14 @@ def test_the_sentence_and_its_table_have_one_unit(capsys: pytest.CaptureFixture[
     swapped = report_of(rows_of({"numpy": [0.0000286] * 3, "tf_xla": [0.0031] * 3, JAX: [0.0021] * 3}))
     [markdown] = part(swapped, ComparisonsSection).tables()
     assert ["numpy", "0.0286 ms"] in markdown.lines
+
+
+@pytest.mark.parametrize("implementation", ["a", ""])
+def test_what_to_know_of_a_question_s_result_is_said_under_its_table(implementation: str) -> None:
+    flags = (("graph_breaks", ""), ("noisy", ""), ("unverified", "1/3"))
+    asked: Any = SimpleNamespace(
+        head={"implementation": implementation}, stacks=[SimpleNamespace(stack="torch_inductor:a", flags=flags)]
+    )
+    said = answer.doubts(asked)
+    assert len(said) == (2 if implementation else 0)
+    assert all(stack == "torch_inductor:a" for stack, _ in said)

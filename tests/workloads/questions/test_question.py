@@ -141,6 +141,13 @@ BAD = {
     "no dim": ("def inputs(n):\n    return {}\ndef torch_a(x):\n    return x", "that of n isn't"),
     "zero": ("def inputs(n=0):\n    return {}\ndef torch_a(x):\n    return x", "whole number from 1 to"),
     "no tensor": ("def inputs(n=1):\n    return {'x': 1}\ndef torch_a(x):\n    return x", "returns a dict of tensors"),
+    "array": (
+        (
+            "import numpy as np\nfrom suite.ask import normal\ndef inputs(n=1):\n"
+            "    return {'x': normal(n), 'w': np.ones(3)}\ndef torch_a(x, w):\n    return x * w"
+        ),
+        "the input w is an array, which compilers would take for a constant",
+    ),
     "inside": ("def inputs(n=1):\n    return 1 // 0\ndef torch_a(x):\n    return x", "line 2: ZeroDivisionError"),
     "type": (
         (
