@@ -15,7 +15,6 @@ from suite import units
 from suite.answers.sentences import counted
 from suite.case import Outcome, Purpose
 from suite.ir.timeline import Category, Profile
-from suite.machine.roofline import MARGIN
 from suite.results import Results
 from suite.results.limits import SpeedLimit, limits
 from suite.sets.rows import Row, accepted
@@ -67,22 +66,22 @@ def told(row: Row) -> str:
 def right(results: Results) -> Iterator[Check]:
     """Whether each stack runs and computes what the reference does, in the declared arithmetic."""
     for stack, rows in of_stacks(results).items():
-        ran = [row for row in rows if row.outcome != Outcome.UNSUPPORTED]
-        if not ran:
+        tried = [row for row in rows if row.outcome != Outcome.UNSUPPORTED]
+        if not tried:
             missing = rows[0].text("reason").startswith(f"no {rows[0]['target']} device")
             remedy = log_of(results, rows[0]) if missing else ""
             limit = "finds the device" if missing else ""
             yield Check(f"{stack} runs", False if missing else None, told(rows[0]), remedy, limit)
-        failed = [row for row in ran if row.outcome != Outcome.OK]
+        failed = [row for row in tried if row.outcome != Outcome.OK]
         shares = [
-            e / t for row in ran if (e := row.number("relative_error")) is not None and (t := row.number("tolerance"))
+            e / t for row in tried if (e := row.number("relative_error")) is not None and (t := row.number("tolerance"))
         ]
         worst = f"; the worst error is {units.percent(max(shares))} of what is allowed" if shares else ""
         if failed:
             remedy = log_of(results, failed[0])
             yield Check(f"{stack} computes right", ok=False, found=told(failed[0]), remedy=remedy, limit="all ok")
-        elif ran:
-            yield Check(f"{stack} computes right", ok=True, found=f"{counted(len(ran), 'step')} ok{worst}")
+        elif tried:
+            yield Check(f"{stack} computes right", ok=True, found=f"{counted(len(tried), 'step')} ok{worst}")
 
 
 def ran(results: Results) -> Iterator[Check]:
@@ -118,12 +117,8 @@ def clock(results: Results) -> Iterator[Check]:
         observed = profiled.get(stack)
         profile = observed.decoded("profile", Profile) if observed and observed.get("profile") else None
         if profile is None or profile.span_seconds is None:
-            failed = observed is not None and observed.outcome != Outcome.OK
-            yield Check(
-                f"clock of {stack}",
-                None,
-                told(observed) if observed is not None and failed else "no profiler shows its operations",
-            )
+            failed = told(observed) if observed and observed.outcome != Outcome.OK else ""
+            yield Check(f"clock of {stack}", None, failed or "no profiler shows its operations")
         else:
             busy = sum(profile.categories.values()) - profile.categories.get(Category.HOST, 0.0)
             yield Check(
@@ -195,14 +190,13 @@ def ceilings(results: Results) -> Iterator[Check]:
         key = row.text("precision"), limit.kind, row.text("workload")
         reached[key] = max(reached.get(key, step), step, key=lambda it: it[0])
     for (declared, kind, workload), (share, limit, row) in reached.items():
-        whose = limit.whose.removeprefix(f"{MARGIN} times ")
-        known = whose != limit.whose  # else only an upper limit is known
-        least, most = (LEAST_REACHED, MARGIN if row["target"] == "cpu" else 1.0) if known else (0.0, 1.0)
-        of_peak = share * MARGIN if known else share
+        known = limit.margin > 1  # else only an upper limit is known
+        least, most = (LEAST_REACHED, limit.margin if row["target"] == "cpu" else 1.0) if known else (0.0, 1.0)
+        of_peak = share * limit.margin
         yield Check(
             f"{declared}: {kind} of {workload}",
             least <= of_peak <= most,
-            f"{units.percent(of_peak)} by {row.stack_name} of {'' if known else 'what is '}{whose}",
+            f"{units.percent(of_peak)} by {row.stack_name}; {limit.words}",
             "the peak or the device's name is misread (suite/machine/published_peaks.toml), or a step isn't done",
             f"{units.percent(least)} to {units.percent(most)}",
         )

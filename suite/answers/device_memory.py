@@ -8,6 +8,7 @@ from suite import units
 from suite.answers.device_checks import Check, log_of, of_stacks, own, told
 from suite.answers.sentences import listed
 from suite.case import OUT_OF_MEMORY, Outcome, Purpose
+from suite.machine import devices
 from suite.plan.search.curves import curve
 from suite.results import Results
 from suite.sets.rows import Row
@@ -41,7 +42,7 @@ def afterwards(results: Results) -> Iterator[Check]:
 
 def held(results: Results) -> Iterator[Check]:
     """Whether a tiny step leaves the device's memory alone, and the driver's figure contains the framework's."""
-    sizes = [int(gpu["memory_mib"]) * 2**20 for gpu in results.machine.get("gpus") or () if gpu.get("memory_mib")]
+    sizes = devices.sizes(results.machine.get("gpus") or ())
     for stack, rows in own(results).items():
         row = max(rows, key=lambda row: row.number("nvml_bytes") or row.number("device_peak_bytes") or 0)
         total, driver, peak, pool = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -102,6 +102,11 @@ def value(text: str) -> str | float | None:
     if text.startswith("[") or text in ("N/A", "ERR!"):
         return None
     return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else text
+
+
+def sizes(described: Iterable[Mapping[str, Any]]) -> list[int]:
+    """Returns the bytes of memory of each GPU that `gpus` describes, where the driver told them."""
+    return [int(gpu["memory_mib"]) << 20 for gpu in described if gpu.get("memory_mib")]
 
 
 def driver_bytes(pid: int) -> int | None:

@@ -28,6 +28,7 @@ class SpeedLimit:
     rate: float
     whose: str
     counted: str = "its"
+    margin: float = 1.0  # by which the rate is more than what was measured or published
 
     @property
     def seconds(self) -> float:
@@ -60,14 +61,15 @@ def limits(row: Row, measured: Roofline | None, programs: Sequence[Program] = ()
     if row["implementation"]:  # of a question's inputs a function may read a part
         moved = 0.0
     rate = roof.flops_per_second.get(precision, 0.0) * MARGIN if roof else 0.0
+    margin = MARGIN if rate else 1.0
     if not rate and row["target"] == "cpu" and precision in FLOPS_PER_CORE_MAX:
         rate, whose = FLOPS_PER_CORE_MAX[precision] * row["threads"], "more than such cores do at 6 GHz"
     if rate:
-        yield SpeedLimit(FLOPS, flops, rate, whose)
-        yield SpeedLimit(FLOPS, compiled_flops(programs), rate, whose, "its own compiled program's")
+        yield SpeedLimit(FLOPS, flops, rate, whose, margin=margin)
+        yield SpeedLimit(FLOPS, compiled_flops(programs), rate, whose, "its own compiled program's", margin)
     for level in roof.levels if roof else ():
         beyond = max(0.0, moved - TIMES_MOVED * level.nearer_bytes)
-        yield SpeedLimit(BYTES, beyond, level.bytes_per_second * MARGIN, whose)
+        yield SpeedLimit(BYTES, beyond, level.bytes_per_second * MARGIN, whose, margin=MARGIN)
 
 
 def roof_of(row: Row, measured: Roofline | None) -> tuple[Roofline | None, str]:

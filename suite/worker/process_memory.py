@@ -64,7 +64,6 @@ def reset_peak() -> bool:
 def ask(adapter: Adapter, state: Any, batch: Any, events: Events, could_reset: bool) -> None:
     """Runs three steps and writes the memory that they took, without clocks or gate. For attempts with the purpose
     `memory`."""
-    outputs = None
     for phase in STEP_PHASES:
         events.phase(phase)
         outputs = None  # else a step's peak has the results of the step before

@@ -24,7 +24,7 @@ from tests.runs import STACKWARS
 from tests.scenes import FAKE, SCENARIOS
 
 pytestmark = [pytest.mark.slow, pytest.mark.environments("ray")]
-SECONDS = 900  # no wait is longer, on a busy machine too: what takes longer has hung
+SECONDS = 300  # no wait is longer: what takes longer has hung
 STARTED: list[subprocess.Popen[str]] = []
 
 

@@ -43,7 +43,6 @@ FOUND = "check.json"  # written when every step is done
 PAGE = "index.html"
 UNWAITED = ROOT / "suite" / "stacks" / "unwaited"
 TIMEOUT = "3min"  # of a process, so that one which hangs ends as a finding
-MIB = 2**20
 CPU_LIMIT = "3GiB"  # of a process that is to run out of memory on a CPU
 LIMIT_BYTES = 3 * 2**30
 PRODUCT = {"cpu": 1536}  # rows of a product that takes some 20 ms or more
@@ -130,7 +129,7 @@ def lacking(python: str | None, environment: str) -> str:
 
 def device_bytes(target: str) -> int:
     """Returns the memory that a step can't exceed: the largest GPU's, or the limit that a CPU's processes get."""
-    sizes = [int(gpu["memory_mib"]) * MIB for gpu in devices.gpus() if gpu.get("memory_mib")]
+    sizes = devices.sizes(devices.gpus())
     return max(sizes) if target == "cuda" and sizes else LIMIT_BYTES if target == "cpu" else 200 * 2**30
 
 

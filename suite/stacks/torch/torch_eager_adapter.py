@@ -17,18 +17,8 @@ class Adapter(base.Adapter):
     """State: (model, optimizer or None), updated in place."""
 
     knobs = (
-        Knob(
-            "channels_last",
-            "convolutions run in the memory order that their kernels prefer",
-            ("cpu", "cuda"),
-            images=True,
-        ),
-        Knob(
-            "cudnn.benchmark",
-            "cuDNN times its convolutions in the first call, as XLA and TensorFlow do",
-            ("cuda",),
-            images=True,
-        ),
+        Knob("channels_last", "convolutions run in their kernels' memory order", ("cpu", "cuda"), images=True),
+        Knob("cudnn.benchmark", "cuDNN tries its convolutions out, as XLA does", ("cuda",), images=True),
         mkl_path.KNOB,
     )
     packages = ("torch", "numpy")
