@@ -3,9 +3,9 @@
     PYTHONPATH=. .venv/bin/python docs/screenshots.py SET
     PYTHONPATH=. .venv/bin/python docs/screenshots.py EARLIER SET
 
-Of one set it writes report-light.png and report-dark.png (the first screen), report-map.png (the map),
-report-narrow.png and report-panel.png. Of two sets of the same questions in one folder it
-writes compare.png, which compares both, and history.png, which shows all sets of that folder.
+Of one set it writes report-light.png and report-dark.png (the first screen), report-narrow.png and report-panel.png. Of
+two sets of the same questions in one folder it writes compare.png, which compares both, and history.png, which shows
+all sets of that folder.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ Picture = tuple[str, str, str, dict[str, Any]]  # file, address, the part to sho
 HERE = Path(__file__).parent
 STACKWARS = HERE.parent / "stackwars"
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 500, "height": 1400}
-MAP = "#map"
 REGRESSION = 5  # the exit code of a comparison that found one
 
 
@@ -57,7 +56,6 @@ def pages_of(result_set: Path, folder: Path) -> Iterator[Picture]:
     address, panel = page.as_uri(), [panel.id for panel in made.panels if panel.runs][2]
     yield "report-light.png", address, "", {"viewport": WIDE}
     yield "report-dark.png", address, "", {"viewport": WIDE, "color_scheme": "dark"}
-    yield "report-map.png", address, MAP, {"viewport": WIDE}
     yield "report-narrow.png", address, "", {"viewport": NARROW}
     yield "report-panel.png", f"{address}#{panel}", "", {"viewport": WIDE}
 

@@ -12,7 +12,6 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ import pytest
 from invoke.parser.parser import Parser
 
 import tasks
-from benchmarks import harness_cost, loop_overhead, nearness, pairs
+from benchmarks import harness_cost, loop_overhead, pairs
 from suite import results
 from suite.cli.options import RunOptions
 from suite.environments.locks import Locks
@@ -40,7 +39,6 @@ from suite.stats import ratio_of
 from suite.workloads import catalog
 from suite.workloads.tensors import generate_all
 from tests.pipeline import QUICK, Heard
-from tests.results.rows import WHEN, attempt_of, row_of
 from tests.runs import TOGETHER, invoke_run, of
 from tests.typed import CORE, FLAGS, FLAGS_OF_TOOLS, parsed, parsed_by_tool
 from tools import reference
@@ -303,22 +301,6 @@ def test_the_harness_cost_of_a_result_set_is_read_from_its_logs(home: Path) -> N
     assert len(found) == 12 - 2, "the last of each block has no neighbour"
     assert left_out == 2
     assert all(cost.around > 0 and cost.python > 0 and cost.inside > 0 for cost in found)
-
-
-def test_nearness_tells_a_change_of_pace_that_a_far_pair_does_not_share() -> None:
-    """The machine is slower by e after 100 s, for both: near pairs agree, pairs across the change differ by it."""
-    times = {
-        ("numpy", 1): (0, 1.0),
-        ("jax_jit", 1): (10, 0.5),
-        ("jax_jit", 2): (110, 0.5 * math.e),
-        ("numpy", 2): (120, math.e),
-    }
-    rows = [
-        row_of(attempt_of(stack, block), seconds, started_at=WHEN + timedelta(seconds=after))
-        for (stack, block), (after, seconds) in times.items()
-    ]
-    found = nearness.spreads(nearness.pairs_of(rows, "numpy"))
-    assert found == {20.0: (2, pytest.approx(0.0)), 180.0: (2, pytest.approx(1.0))}
 
 
 @pytest.mark.release

@@ -1,5 +1,5 @@
 """Estimates roughly how long a plan takes, before anything is measured: from the start-up times in the catalogue and
-from FLOPs."""
+from FLOPs and bytes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ from suite.sets.plan import Plan
 from suite.stacks.catalog import STACKS
 from suite.workloads.catalog import Workload
 
-FLOPS_PER_SECOND = 1e11  # of a small machine
-COMPILE_SECONDS = (
-    150.0  # of a training step of GPT-2 by a TPU's compiler: 128 to 215 s were seen (docs/findings/prediction.md)
-)
+FLOPS_PER_SECOND, BYTES_PER_SECOND = 1e11, 2e10  # of a small machine
+COMPILE_SECONDS = 150.0  # of a training step of GPT-2 by a TPU's compiler: 128 to 215 s were seen
 UNTIMED_STEPS = 3  # of a process that isn't timed
 HANDOVER_SECONDS = 0.03  # from a turn's end to the next one's begin, seen in runs of `quick`
 
@@ -29,7 +27,8 @@ def plan_seconds(plan: Plan, workloads: Mapping[str, Workload]) -> float:
 
 def attempt_seconds(attempt: Attempt, workloads: Mapping[str, Workload], protocol: Protocol) -> float:
     """Returns the estimated seconds of one process, at most the time limit. Start-up and compiling are taken from the
-    catalogue, samples from FLOPs. It is 0 for a prime, whose time is in the estimate of the timed process after it."""
+    catalogue, samples from FLOPs and bytes. It is 0 for a prime, whose time is in the estimate of the timed process
+    after it."""
     if attempt.purpose is Purpose.PRIME:
         return 0.0
     if attempt.purpose is Purpose.PREDICT:
@@ -40,9 +39,14 @@ def attempt_seconds(attempt: Attempt, workloads: Mapping[str, Workload], protoco
         return start
     if not attempt.block:
         protocol = replace(protocol, seconds_min=0.0, samples_min=UNTIMED_STEPS, side_samples=0)
-    call = float(workload.spec.flops(dict(case.dims), case.pass_) or 0) / FLOPS_PER_SECOND
-    sampling = max(protocol.seconds_min, protocol.samples_min * call)
+        protocol = replace(protocol, slow_samples_min=UNTIMED_STEPS)
+    dims = dict(case.dims)
+    flops, moved = (figure(dims, case.pass_) or 0 for figure in (workload.spec.flops, workload.spec.bytes_floor))
+    call = max(flops / FLOPS_PER_SECOND, moved / BYTES_PER_SECOND)
+    is_slow = call > protocol.slow_call_seconds
+    sampling = max(protocol.seconds_min, (protocol.slow_samples_min if is_slow else protocol.samples_min) * call)
     if attempt.block and protocol.sampling == "rounds":
-        sampling = max(sampling, protocol.rounds_min * (max(protocol.batch_seconds, call) + HANDOVER_SECONDS))
+        turns = protocol.slow_samples_min if is_slow else protocol.rounds_min
+        sampling = max(sampling, turns * (max(protocol.batch_seconds, call) + HANDOVER_SECONDS))
     measuring = sampling + 2 * protocol.side_samples * call
     return min(start + measuring, protocol.timeout_seconds)

@@ -124,6 +124,17 @@ def test_the_estimate_counts_the_turns_of_a_process() -> None:
     assert 8 * 0.25 - 0.3 < in_rounds - alone < 8 * 0.4
 
 
+def test_the_estimate_counts_few_samples_of_slow_calls_and_the_bytes_that_a_call_moves() -> None:
+    product = attempt_of(dims={"n": 8192})  # 11 s a call
+    few, many = (
+        attempt_seconds(product, find(), Protocol(samples_min=15, slow_call_seconds=slow, timeout_seconds=1e4))
+        for slow in (2.0, 100.0)
+    )
+    assert 100 < many - few < 120
+    dims = find()["decode"].spec.SIZES["full"]
+    assert attempt_seconds(attempt_of(workload="decode", dims=dims), find(), Protocol()) > 5 * 2
+
+
 def test_kernels_are_told_by_the_first_case_of_each_stack() -> None:
     cases = tuple(
         Planned(attempt_of(stack, dims={"n": n}).case) for n in (64, 65) for stack in ("numpy", "jax_jit", "tf_xla")

@@ -109,8 +109,6 @@ def is_written(table: Definition, loaded: Mapping[str, Results]) -> bool:
         say(str(refused))
         return False
     page.write_text(text, encoding="utf-8")
-    listed = definitions.FILE.read_text(encoding="utf-8")
-    definitions.FILE.write_text(definitions.stop_waiting(listed, table.name), encoding="utf-8")
     say(f"Wrote {table.name} into {table.page}.")
     return True
 
@@ -129,7 +127,7 @@ def print_tables(known: Definitions) -> None:
         standing = markers.published_tables((definitions.ROOT / page).read_text(encoding="utf-8"))
         for table in (table for table in known.tables.values() if table.page == page):
             printed = standing.get(table.name)
-            comes_from = (", ".join(printed.origin.sets) if printed else "") or table.waiting
+            comes_from = ", ".join(printed.origin.sets) if printed else ""
             problems = "; ".join(rules.broken_rules(table, printed)) if printed else "the page has no place for it"
             lines.append([table.name, page, ", ".join(table.sets), comes_from, problems])
     print_table("Published tables", ["table", "page", "sets", "comes from", "problems"], lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -25,8 +24,7 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     table of the locks.
 
     `vendor` and `family` name the processors that the table is for, like AMD's of family 26 (default: any). `questions`
-    are those that it shows, in this order (default: all of its sets). `waiting` is the reason why the table in the page
-    doesn't come from a set yet; empty once it does.
+    are those that it shows, in this order (default: all of its sets).
     """
 
     name: str
@@ -36,7 +34,6 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     vendor: str = ""
     family: int | None = None
     questions: tuple[str, ...] = ()
-    waiting: str = ""
 
     @property
     def processors(self) -> str:
@@ -91,18 +88,9 @@ def load(path: Path = FILE) -> Definitions:
 
 
 def gallery(page: str, options: str, also: Mapping[str, str]) -> Iterator[tuple[str, str, Definition]]:
-    """Yields (name, command, table) of each question in examples/: one set each, by the same options and those that
-    `also` has for it. A table waits until its place in the page has a set."""
-    standing = published_tables((ROOT / page).read_text(encoding="utf-8"))
-    for path in sorted((ROOT / "examples").glob("*.py")):
-        name = f"gallery-{path.stem.replace('_', '-')}"
-        waiting = "" if name in standing and standing[name].origin.sets else "not measured yet"
-        asked = " ".join(filter(None, ("ask", f"examples/{path.name}", also.get(path.stem), options)))
-        yield name, asked, Definition(name, page, "gallery", (name,), waiting=waiting)
-
-
-def stop_waiting(text: str, name: str) -> str:
-    """Returns the text of docs/figures.toml without the `waiting` of a table that now comes from a set."""
-    return re.sub(
-        rf"(^\[tables\.{re.escape(name)}\]\n(?:[^\[\n].*\n)*?)waiting = .*\n", r"\1", text, flags=re.MULTILINE
-    )
+    """Yields (name, command, table) of each question of examples/ that has a place in the page: one set each, by the
+    same options and those that `also` has for it."""
+    for name in published_tables((ROOT / page).read_text(encoding="utf-8")):
+        question = name.removeprefix("gallery-").replace("-", "_")
+        asked = " ".join(filter(None, ("ask", f"examples/{question}.py", also.get(question), options)))
+        yield name, asked, Definition(name, page, "gallery", (name,))

@@ -39,16 +39,14 @@ def locked_versions(environment: str, target: str) -> list[tuple[Path, dict[str,
 
 
 def broken_rules(definition: Definition, table: PublishedTable) -> list[str]:
-    """Returns a sentence for each rule that a table in a page breaks. A table that waits for its set may lack the set,
-    and its noise floors may be wide."""
+    """Returns a sentence for each rule that a table in a page breaks; the table of locks has none to break."""
     origin = table.origin
-    if not definition.sets or (definition.waiting and not table.text):
+    if not definition.sets:
         return []
-    problems = lock_problems(origin)
-    problems += [f"its text must also say: {words}" for words in older_locks(origin) if words not in table.text]
-    if definition.waiting:
-        return [*problems, *["it comes from a set now, so delete its `waiting`"] * bool(origin.sets)]
-    return [*problems, *noise_problems(origin), *["it comes from no result set"] * (not origin.sets)]
+    if not origin.sets:
+        return ["it comes from no result set"]
+    unsaid = [f"its text must also say: {words}" for words in older_locks(origin) if words not in table.text]
+    return [*lock_problems(origin), *unsaid, *noise_problems(origin)]
 
 
 def lock_problems(origin: Origin) -> list[str]:

@@ -19,7 +19,6 @@ from suite.case import Flag
 from suite.environments.locks import names as environment_names
 from suite.environments.locks import newest
 from suite.errors import COMMAND, UserError
-from suite.ir.timeline import Category
 from suite.page.formats.render import environment
 from suite.page.sections import registry  # noqa: F401  # which knows all answers
 from suite.page.sections.timed.headlines import headlines
@@ -30,7 +29,6 @@ from suite.sets import manifest
 from suite.units import UNKNOWN
 from suite.verdicts.verdicts import ALONE
 from tools.figures import definitions
-from tools.figures.captures import captures
 from tools.figures.definitions import Definition
 from tools.figures.markers import Origin, PublishedTable
 from tools.figures.rules import PACKAGES, in_words, lock_problems, named_versions, noise_problems, older_locks
@@ -60,10 +58,8 @@ class Source:
             )
         known = manifest.read(results.path)
         name = known.called(DIGITS)
-        place = f"{definitions.KEPT}/{known.name}"
-        is_kept = (definitions.ROOT / place).is_dir()
-        linked = f"[`{name}`]({'../' * page.count('/')}{place}/{manifest.NAME})" if is_kept else f"`{name}`, not kept"
-        return cls(name, linked, results, results.analysis())
+        place = f"{'../' * page.count('/')}{definitions.KEPT}/{known.name}/{manifest.NAME}"
+        return cls(name, f"[`{name}`]({place})", results, results.analysis())
 
     @property
     def command(self) -> str:
@@ -168,13 +164,11 @@ def text(definition: Definition, sources: Sequence[Source], origin: Origin) -> s
         sources=sources,
         comparisons=[comparisons[name] for name in definition.questions or comparisons],
         answers={answer.question: answer.text for source in sources for answer in headlines(source.analysis)},
-        captured=lambda analysis: [capture for capture in captures(analysis.counted) if capture.row.outcome == "ok"],
         processors=definition.processors,
         alone=ALONE,
         versions=in_words(origin),
         older_locks=older_locks(origin),
         with_page_faults=[c.name for c in used_comparisons if has_page_faults(c)],
-        categories=[str(category) for category in Category],
         example=Example.of(definition.name) if definition.template == "gallery" else None,
         lines=lambda comparison: [*rows_of(short(stacks_of(sources, comparison)))],
         equal=lambda comparison: equal_words(stacks_of(sources, comparison)),

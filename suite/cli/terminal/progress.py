@@ -74,7 +74,9 @@ class Count:
     def __init__(self) -> None:
         self.ended = 0
         self.to_come: set[ProcessKey] = set()
+        self.running: set[ProcessKey] = set()
         self.started: float | None = None  # when the first process started
+        self.seconds_each: float | None = None
 
     def expect(self, attempts: Iterable[Attempt]) -> None:
         """Adds processes that come; those that are known to come aren't counted twice."""
@@ -84,6 +86,7 @@ class Count:
         """Counts a process that starts among those to come, until it ends."""
         self.started = monotonic() if self.started is None else self.started
         self.expect([attempt])
+        self.running.add(attempt.key[:4])
 
     def end(self, row: Row) -> bool:
         """Counts a process that has ended. False for a row that is of no further process, such as a verdict on one that
@@ -91,7 +94,10 @@ class Count:
         if row.place not in self.to_come:
             return False
         self.to_come.remove(row.place)
+        self.running.discard(row.place)
         self.ended += 1
+        if self.started is not None:  # those still running took turns with it, so the time so far is theirs too
+            self.seconds_each = (monotonic() - self.started) / (self.ended + len(self.running))
         return True
 
     @property
@@ -99,11 +105,10 @@ class Count:
         return self.ended + len(self.to_come)
 
     def left(self) -> str:
-        """Returns about how long the processes to come take, by the mean time of one so far: `about 12 s left`. Empty
-        if that isn't known, and after the last."""
-        if self.started is None or not self.ended or not self.to_come:
-            return ""
-        return f"about {units.duration((monotonic() - self.started) / self.ended * len(self.to_come))} left"
+        """Returns about how long the processes that haven't started take, by the mean time of one so far: `about 12 s
+        left`. Empty if that isn't known, and if all have started."""
+        waiting = len(self.to_come - self.running)
+        return f"about {units.duration(self.seconds_each * waiting)} left" if self.seconds_each and waiting else ""
 
 
 class ProgressLines:

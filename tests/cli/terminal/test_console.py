@@ -15,6 +15,7 @@ from rich.console import Console
 
 from suite import environments
 from suite.case import Purpose
+from suite.cli.terminal import progress
 from suite.cli.terminal.output import print_table
 from suite.cli.terminal.progress import ProgressBar, ProgressLines, line, listener
 from suite.sets.rows import Row
@@ -56,6 +57,23 @@ def test_lines_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
         assert re.fullmatch(rf"{number} of 3  block {number}  {re.escape(case)}  \(about \d+ s left\)", told), told
     assert last == f"3 of 3  block 3  {case}"
     assert verdict == line(ROW), "a verdict on a process that has ended isn't one more"
+
+
+def test_processes_that_take_turns_share_the_time_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = 0.0
+    monkeypatch.setattr(progress, "monotonic", lambda: seconds)
+    blocks = [[attempt_of(stack, block) for stack in ("numpy", "jax_jit")] for block in (1, 2, 3)]
+    count = progress.Count()
+    count.expect([attempt for block in blocks for attempt in block])
+    for attempt in blocks[0]:
+        count.start(attempt)
+    assert count.left() == "", "nothing is known yet"
+    seconds = 120.0
+    for attempt in blocks[0]:
+        assert count.end(row_of(attempt, 0.01))
+        assert count.left() == "about 4 min 00 s left"
+    count.start(blocks[1][0])
+    assert count.left() == "about 3 min 00 s left", "the process that runs isn't counted"
 
 
 def test_a_bar_grows_with_processes_that_were_not_planned_and_never_passes_its_end() -> None:
@@ -158,6 +176,7 @@ def test_on_a_terminal_long_cells_are_folded_and_none_is_cut() -> None:
     name = "gpt2-custom-batch=32,seq=1024-train-f32-cpu-system_allocator-6GiB-torch_inductor"
     code = f"""
 import sys
+from suite.cli.terminal import progress
 from suite.cli.terminal.output import print_table
 sys.stdout = sys.stderr
 print_table("Cases", ["case", "verdict"], [[{name!r}, "runs"]])

@@ -26,13 +26,11 @@ second = "run --preset=second.toml"
 page = "README.md"
 template = "speedups"
 sets = ["mixed"]
-waiting = "not measured yet"
 
 [tables.two]
 page = "README.md"
 template = "comparisons"
 sets = ["mixed", "second"]
-waiting = "not measured yet"
 
 [prose]
 """
@@ -50,13 +48,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_table_is_written_from_its_set_and_waits_no_longer(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_is_written_from_its_set(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert figures(set=(f"mixed={SET}",), write=True) == 0
     written = published_tables((home / "README.md").read_text())
     assert written["one"].origin.sets == (manifest.read(SET).called(12),)
     assert "| `jax_jit` | 1.75× [" in written["one"].text
     assert written["two"].text == ""
-    assert (home / "figures.toml").read_text().count("waiting") == 1
     said = capsys.readouterr().err
     assert "Wrote one into README.md." in said and "Not written: two needs the set 'second' too." in said
 
@@ -120,7 +117,7 @@ def test_a_set_fills_the_tables_for_its_processor_alone(
 def test_without_write_the_tables_are_listed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert figures() == 0
     listed = capsys.readouterr().out
-    assert "one" in listed and "mixed" in listed and "not measured yet" in listed
+    assert "one" in listed and "mixed" in listed and "it comes from no result set" in listed
 
 
 @pytest.mark.parametrize(("text", "problem"), [("mixed", "isn't understood"), ("mixd=x", "mixd")])

@@ -10,7 +10,7 @@ from suite import results
 from suite.sets import manifest
 from suite.sets.archive.naming import OWN
 from suite.sets.result_set import ResultSet
-from tools.figures.definitions import ROOT, load, stop_waiting
+from tools.figures.definitions import ROOT, load
 from tools.figures.markers import PublishedTable, published_tables, tables_outside
 from tools.figures.rules import broken_rules
 from tools.figures.tables import published
@@ -19,7 +19,6 @@ KNOWN = load()
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in KNOWN.pages}
 STANDING = {name: table for text in TEXTS.values() for name, table in published_tables(text).items()}
 BYTES_MAX = 8_000_000  # of sets/: everybody clones it
-KEPT_SINCE = "2026-11-28"  # most sets of earlier days lay on machines that are gone
 
 
 def kept(table: PublishedTable) -> list[Path]:
@@ -27,22 +26,19 @@ def kept(table: PublishedTable) -> list[Path]:
     return [folder for name in table.origin.sets for folder in OWN.glob(f"{name}*")]
 
 
-MEASURED = [name for name, table in STANDING.items() if table.origin.sets]
-KEPT = [name for name in MEASURED if len(kept(STANDING[name])) == len(STANDING[name].origin.sets)]
+MEASURED = [name for name, definition in KNOWN.tables.items() if definition.sets]
 
 
-def test_every_table_has_its_sets_in_this_repository_or_says_that_it_has_not() -> None:
-    lost = {name: STANDING[name] for name in MEASURED if name not in KEPT}
-    late = [name for name, table in lost.items() if max(table.origin.sets) >= KEPT_SINCE]
-    assert late == [], "`python -m tools.figures --write` keeps a table's sets"
-    assert all("`, not kept" in table.text for table in lost.values())
+def test_every_table_has_its_sets_in_this_repository() -> None:
+    lost = [name for name in MEASURED if len(kept(STANDING[name])) != len(KNOWN.tables[name].sets)]
+    assert lost == [], "`python -m tools.figures --write` keeps a table's sets"
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", MEASURED)
 def test_a_table_says_what_its_sets_say(name: str) -> None:
     definition = KNOWN.tables[name]
     names = definition.sets
-    loaded = {each: results.load(folder) for each, folder in zip(names, kept(STANDING[name]), strict=False)}
+    loaded = {each: results.load(folder) for each, folder in zip(names, kept(STANDING[name]), strict=True)}
     assert published(definition, loaded) == STANDING[name], "`python -m tools.figures --write` writes it again"
 
 
@@ -50,13 +46,12 @@ def test_the_sets_of_this_repository_are_whole_small_and_used() -> None:
     folders = sorted(path.parent for path in OWN.glob("*/manifest.json"))
     assert {folder.name: ResultSet.open(folder).problems() for folder in folders} == {f.name: [] for f in folders}
     assert [folder.name for folder in folders] == [manifest.read(folder).name for folder in folders]
-    assert {folder for name in KEPT for folder in kept(STANDING[name])} == {*folders}
-    assert "readme" in KEPT
+    assert {folder for name in MEASURED for folder in kept(STANDING[name])} == {*folders}
     assert sum(path.stat().st_size for path in OWN.rglob("*") if path.is_file()) <= BYTES_MAX
 
 
 def test_the_pages_with_figures_are_these() -> None:
-    names = ("figures", "gallery", "memory", "prediction", "programs", "versions")
+    names = ("figures", "gallery", "memory", "versions")
     assert KNOWN.pages == ["README.md", *(f"docs/findings/{name}.md" for name in names)]
 
 
@@ -87,18 +82,11 @@ def test_the_table_of_locks_is_what_the_locks_say() -> None:
     )
 
 
-def test_a_table_stops_waiting_once_it_has_its_set() -> None:
-    first, second = (f'[tables.{name}]\npage = "README.md"\nsets = ["x"]\n' for name in ("one", "two"))
-    waits = 'waiting = "not measured yet"\n'
-    assert stop_waiting(f"{first}{waits}\n{second}{waits}", "one") == f"{first}\n{second}{waits}"
-    assert stop_waiting(f"{first}\n{second}{waits}", "one") == f"{first}\n{second}{waits}"
-
-
 def test_a_machine_measures_the_sets_for_its_own_processor() -> None:
     zen4, zen5 = ({"cpu_model": "AMD EPYC", "cpu_family_model_stepping": f"{family}/2/1"} for family in (25, 26))
     intel = {"cpu_model": "Intel(R) Xeon(R) Processor", "cpu_family_model_stepping": "6/207/2"}
     for machine in (zen4, zen5, intel):
-        assert {"memory", "quick"} <= set(KNOWN.sets_for(machine))
+        assert {"frontier", "quick"} <= set(KNOWN.sets_for(machine))
     for name in ("training", "rnn"):
         assert name in KNOWN.sets_for(zen5)
         assert name not in KNOWN.sets_for(zen4) and name not in KNOWN.sets_for(intel)

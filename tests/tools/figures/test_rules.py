@@ -49,14 +49,10 @@ def test_a_wide_noise_floor_is_refused(noise: tuple[float, float]) -> None:
     assert problem.startswith("its noise floors are too wide: from ") and problem.endswith("±10% is the limit")
 
 
-def test_a_table_that_waits_for_its_set_may_lack_it_and_nothing_else() -> None:
-    waiting = replace(DEFINED, waiting="not measured yet")
-    by_hand = replace(QUIET, sets=())
-    assert problems(by_hand) == ["it comes from no result set"]
-    assert problems(by_hand, definition=waiting) == []
-    assert problems(Origin(), "", waiting) == [], "its place is empty"
-    assert problems(Origin(), definition=waiting) == ["its versions aren't known"]
-    assert problems(QUIET, definition=waiting) == ["it comes from a set now, so delete its `waiting`"]
+def test_a_table_without_a_set_is_refused_but_for_that_of_the_locks() -> None:
+    assert problems(replace(QUIET, sets=())) == ["it comes from no result set"]
+    assert problems(Origin(), "") == ["it comes from no result set"], "its place is empty"
+    assert problems(Origin(), definition=replace(DEFINED, sets=())) == []
 
 
 def test_versions_stand_in_one_line() -> None:

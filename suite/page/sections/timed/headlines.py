@@ -105,6 +105,15 @@ def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> H
     )
 
 
+def is_apart(first: StackFigures, other: StackFigures) -> bool:
+    """Whether the table alone shows `other` to be slower than `first`: its intervals hold together, and these two don't
+    touch. Two stacks that shared fewer than two blocks, for want of memory, have no interval of their own."""
+    if first.has_modes or other.has_modes or not (first.speedup and other.speedup):
+        return False
+    least, most = first.speedup.ratio.low, other.speedup.ratio.high
+    return least is not None and most is not None and most < least
+
+
 def rivals_of(
     first: StackFigures, counting: Sequence[StackFigures], comparison: Comparison, analysis: Analysis
 ) -> tuple[str, ...]:
@@ -116,6 +125,8 @@ def rivals_of(
     others = [stack for stack in stacks if stack not in (first.stack, comparison.baseline)]
     pairs = analysis.over(first.stack, others, comparison.id, families=pair_shares(len(stacks)))
     over_first = {stack: speedup.verdict for (_, stack), speedup in pairs.items()}
+    paired = {stack for (_, stack), speedup in pairs.items() if speedup.ratio.low is not None}
+    over_first |= {stack.stack: "slower" for stack in counting if stack.stack not in paired and is_apart(first, stack)}
     return rivals(first.stack, stacks, comparison.baseline, over_baseline, over_first)
 
 

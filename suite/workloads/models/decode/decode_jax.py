@@ -33,7 +33,9 @@ def write(cache_BNSH, position, new_BNH):
 def attention(p, x_BD, cache, position, heads):
     B, D = x_BD.shape
     q_BNH, k_BNH, v_BNH = (part.reshape(B, heads, D // heads) for part in jnp.split(dense(p["qkv"], x_BD), 3, axis=-1))
-    keys_BNSH, values_BNSH = write(cache["keys"], position, k_BNH), write(cache["values"], position, v_BNH)
+    written = write(cache["keys"], position, k_BNH), write(cache["values"], position, v_BNH)
+    # XLA for CPUs merges the write with the reads below and then copies the donated cache four times a token.
+    keys_BNSH, values_BNSH = jax.lax.optimization_barrier(written)
     logits_BNS = jnp.einsum("BNH,BNSH->BNS", q_BNH * (D // heads) ** -0.5, keys_BNSH.astype(q_BNH.dtype))
     seen_S = jnp.arange(keys_BNSH.shape[2]) <= position
     p_BNS = jax.nn.softmax(jnp.where(seen_S, logits_BNS, -jnp.inf))

@@ -111,6 +111,20 @@ def test_an_answer_never_contradicts_its_table(baseline: str) -> None:
     assert decided > 20
 
 
+@pytest.mark.parametrize(("seconds", "is_rival"), [(0.06, False), (0.0203, True)])
+def test_a_stack_that_shared_no_block_with_the_leader_is_its_rival_only_if_the_table_leaves_it_open(
+    seconds: float, is_rival: bool
+) -> None:
+    random = np.random.default_rng(1)
+    spread = iter(np.exp(random.normal(0, 0.01, 16)))
+    rows = [row_of(attempt_of(block=block), 0.02 * next(spread)) for block in range(1, 9)]
+    rows += [row_of(attempt_of(JAX, block), 0.0197 * next(spread)) for block in range(1, 5)]
+    rows += [row_of(attempt_of("torch_xla", block), seconds * next(spread)) for block in range(5, 9)]
+    [answer] = headlines(analysis_of(rows))
+    assert answer.lowest == JAX
+    assert ("torch_xla" in answer.rivals) == is_rival
+
+
 def test_only_blocks_that_ran_are_counted(unfinished: results.Results, tmp_path: Path) -> None:
     one = report(results.load(synthetic.write(tmp_path / "one", blocks=1)))
     assert any(notice.startswith("One block only") for notice in one.notices)
