@@ -38,7 +38,8 @@ def published(frame: Frame) -> Answer | None:
     table = pl.DataFrame(found, infer_schema_length=None)
     impossible = table.filter(pl.col("possible") == IMPOSSIBLE)
     ratios = [row["published_seconds"] / row["measured_seconds"] for row in found if row["measured_seconds"]]
-    ends = f"; published over measured here: {units.ratio(min(ratios))} to {units.ratio(max(ratios))}" if ratios else ""
+    shown = " to ".join(dict.fromkeys(units.ratio(end(ratios)) for end in (min, max))) if ratios else ""
+    ends = f"; published over measured here: {shown}" if shown else ""
     number = counted(table.height, "published time")
     return Answer(
         f"{number} of these questions; {impossible.height} can't be a whole step{ends}.",

@@ -26,6 +26,7 @@ def test_the_study_s_time_stands_beside_ours_and_is_called_impossible() -> None:
     assert (row["stack"], row["published_seconds"], row["device"]) == ("jax_jit", 0.708e-3, "v6e")
     assert (row["measured_seconds"], row["least_seconds"]) == (pytest.approx(0.9), pytest.approx(1.657e-3, rel=1e-3))
     assert row["possible"] == "can't be"
+    assert found.sentence.count("×") == 1, "one ratio is no range"
     [said] = found.also
     assert "published 708 µs on a v6e can't be a whole step, which takes at least 1.66 ms there" in said
 

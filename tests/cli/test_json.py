@@ -109,10 +109,12 @@ def test_sets_here_and_in_an_archive(home: Path) -> None:
 
 def test_a_verdict_on_a_set(home: Path) -> None:
     intact = {"intact": True, "problems": [], "signed": False, "signer": None}
-    assert told(home, "verify", f"--set={NAME}") == {"set": f"results/{NAME}", "from": None} | intact
-    found = told(home, "verify", "--set=20260302", code=3)
+    assert told(home, "verify", f"--set={NAME}")["sets"] == [{"set": f"results/{NAME}", "from": None} | intact]
+    [found] = told(home, "verify", "--set=20260302", code=3)["sets"]
     assert not found["intact"] and "manifest.json is missing" in found["problems"][0]
-    assert told(home, "verify", "--set=2026", "--from=shelf")["from"] == "shelf"
+    archived = told(home, "verify", "--set=2026", "--from=shelf")
+    assert archived["sets"][0]["from"] == "shelf"
+    assert told(home, "verify", "--from=shelf") == archived
 
 
 def test_a_history(home: Path) -> None:

@@ -3,28 +3,49 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from suite.cli.terminal.output import print_json
 from suite.cli.values import LATEST, Json, Origin
 from suite.errors import Damaged, UserError
 from suite.results.outcomes import FAILED
 from suite.sets import manifest
-from suite.sets.archive import fetch
+from suite.sets.archive import fetch, listing
 from suite.sets.archive.naming import archived, named
 from suite.sets.archive.signature import signature_beside, signer
+from suite.sets.archive.storage import Storage
 from suite.sets.archive.web import storage_of
 from suite.sets.result_set import ResultSet
 
 
-def verify(set: str = LATEST, *, from_: Origin = None, signed_by: str | None = None, json: Json = False) -> int:
-    """Prints whether a set is as its manifest says and, with --signed-by, whether one of those signers signed it.
-    Returns the exit code: 3 if not. Raises UserError if there is no set of this name.
+def verify(
+    set: str | None = None, *, from_: Origin = None, signed_by: str | None = None, json: Json = False
+) -> int:
+    """Prints whether a set is as its manifest says and, with --signed-by, whether one of those signers signed it. Of an
+    archive without a set's name it checks every set. Returns the exit code: 3 if not. Raises UserError if there is no
+    set of this name.
 
-    :param set: a result set's folder, or its name in an archive
+    :param set: a result set's folder, or its name in an archive (default: results/latest, or all sets of --from)
     :param signed_by: a public key, or an OpenSSH file of allowed signers: one of them must have signed the set
     """
     storage = storage_of(from_)
-    place = archived(set, storage) if storage else str(named(set))
+    if storage and set is None:
+        places = [listed.name for listed in listing.of_storage(storage)]
+        if not places:
+            raise UserError(f"{storage.uri} has no published set.")
+    else:
+        places = [archived(set, storage) if storage and set else str(named(set or LATEST))]
+    found = [verified(place, storage, signed_by) for place in places]
+    if json:
+        print_json({"sets": found})
+    else:
+        for each in found:
+            print(*each["problems"], in_words(each, signed_by), sep="\n")
+    return FAILED if any(each["problems"] or (signed_by and each["signer"] is None) for each in found) else 0
+
+
+def verified(place: str, storage: Storage | None, signed_by: str | None) -> dict[str, Any]:
+    """Returns what is known of one set: its problems, whether it is signed, and by whom of those in `signed_by`."""
     folder = Path(place)
     if storage is None and not any((folder / file).is_file() for file in ("plan.json", manifest.NAME)):
         raise UserError(f"{place} is no result set: it has no plan.json.")
@@ -41,15 +62,14 @@ def verify(set: str = LATEST, *, from_: Origin = None, signed_by: str | None = N
         if signature and signed_by:
             known = fetch.manifest_of(storage, place) if storage else manifest.read(folder)
             by = signer(known, signature, Path(signed_by))
-    if json:
-        where, is_signed = storage.uri if storage else None, signature is not None
-        verdict = {"intact": not problems, "problems": problems, "signed": is_signed, "signer": by}
-        print_json({"set": place, "from": where, **verdict})
-    elif problems:
-        print(*problems, f"{place} isn't as its manifest says: {len(problems)} problem(s).", sep="\n")
-    else:
-        print(f"{place}: intact{signed_words(signature is not None, signed_by, by)}")
-    return FAILED if problems or (signed_by and by is None) else 0
+    verdict = {"intact": not problems, "problems": problems, "signed": signature is not None, "signer": by}
+    return {"set": place, "from": storage.uri if storage else None, **verdict}
+
+
+def in_words(found: dict[str, Any], signed_by: str | None) -> str:
+    if problems := found["problems"]:
+        return f"{found['set']} isn't as its manifest says: {len(problems)} problem(s)."
+    return f"{found['set']}: intact{signed_words(found['signed'], signed_by, found['signer'])}"
 
 
 def signed_words(is_signed: bool, trusted: str | None, by: str | None) -> str:

@@ -52,6 +52,17 @@ def test_damaged_json_is_a_finding(home: Path, file: str, damage: str) -> None:
         assert "problem(s)" in found.stdout.splitlines()[-1]
 
 
+def test_without_a_name_every_set_of_an_archive_is_checked(home: Path) -> None:
+    name = archive_of(home).name
+    intact = invoke(home, "verify", "--from=shelf")
+    assert (intact.returncode, intact.stdout.partition(":")[0]) == (0, name)
+    (home / "shelf" / name / "plan.json").write_text("{}")
+    assert invoke(home, "verify", "--from=shelf").returncode == 3
+    (home / "empty").mkdir()
+    refused = invoke(home, "verify", "--from=empty")
+    assert refused.returncode == 2 and "no published set" in refused.stderr
+
+
 def test_what_is_no_set_is_no_finding(home: Path) -> None:
     (home / "empty").mkdir()
     for words, refusal in (
