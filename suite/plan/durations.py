@@ -38,8 +38,9 @@ def attempt_seconds(attempt: Attempt, workloads: Mapping[str, Workload], protoco
     if workload.is_probe:
         return start
     if not attempt.block:
-        protocol = replace(protocol, seconds_min=0.0, samples_min=UNTIMED_STEPS, side_samples=0)
-        protocol = replace(protocol, slow_samples_min=UNTIMED_STEPS)
+        protocol = replace(
+            protocol, seconds_min=0.0, samples_min=UNTIMED_STEPS, slow_samples_min=UNTIMED_STEPS, side_samples=0
+        )
     dims = dict(case.dims)
     flops, moved = (figure(dims, case.pass_) or 0 for figure in (workload.spec.flops, workload.spec.bytes_floor))
     call = max(flops / FLOPS_PER_SECOND, moved / BYTES_PER_SECOND)

@@ -132,7 +132,7 @@ def test_the_estimate_counts_few_samples_of_slow_calls_and_the_bytes_that_a_call
     )
     assert 100 < many - few < 120
     dims = find()["decode"].spec.SIZES["full"]
-    assert attempt_seconds(attempt_of(workload="decode", dims=dims), find(), Protocol()) > 5 * 2
+    assert attempt_seconds(attempt_of(workload="decode", dims=dims), find(), Protocol()) > 50, "by its FLOPs alone 20"
 
 
 def test_kernels_are_told_by_the_first_case_of_each_stack() -> None:

@@ -101,10 +101,9 @@ def is_written(table: Definition, loaded: Mapping[str, Results]) -> bool:
     """Writes a table into its page. Returns False, and prints why, if the table is refused."""
     page = definitions.ROOT / table.page
     try:
-        tables.published(table, loaded)  # only what isn't refused is kept
-        for name in table.sets:
-            keep(loaded[name].path)
         text = markers.replaced(page.read_text(encoding="utf-8"), tables.published(table, loaded))
+        for name in table.sets:  # only what isn't refused is kept
+            keep(loaded[name].path)
     except UserError as refused:
         say(str(refused))
         return False

@@ -29,12 +29,12 @@ def verify(
     :param signed_by: a public key, or an OpenSSH file of allowed signers: one of them must have signed the set
     """
     storage = storage_of(from_)
-    if storage and set is None:
-        places = [listed.name for listed in listing.of_storage(storage)]
+    if storage is None:
+        places = [str(named(set or LATEST))]
+    else:
+        places = [archived(set, storage)] if set else [listed.name for listed in listing.of_storage(storage)]
         if not places:
             raise UserError(f"{storage.uri} has no published set.")
-    else:
-        places = [archived(set, storage) if storage and set else str(named(set or LATEST))]
     found = [verified(place, storage, signed_by) for place in places]
     if json:
         print_json({"sets": found})
