@@ -107,10 +107,11 @@ def source_trials() -> Iterator[Trial]:
 
 def digest_trials() -> Iterator[Trial]:
     """Yields wrong models at a size whose reference has only digests."""
-    for name in ("window_off_by_one", "frozen_statistics", "stopped_gradient", "unscaled_frequencies"):
-        mutant = mutations.MORE_MODEL_MUTANTS[name]
+    names = ("window_off_by_one", "frozen_statistics", "stopped_gradient", "unscaled_frequencies")
+    chosen = {name: mutations.MORE_MODEL_MUTANTS[name] for name in names} | mutations.DECODE_MUTANTS
+    for name, mutant in chosen.items():
         file = path_of(mutant, "torch")
-        case = case_of("torch_eager", mutant.origin, "train", "small")
+        case = case_of("torch_eager", mutant.origin, mutant.passes[-1], "small")
         kind = "buffer" if "statistics" in name else "model"
         yield Trial(f"{mutant.origin}: {name}", kind, mutant.what, case, {file: mutant.changes["torch"]})
 
@@ -207,7 +208,7 @@ def run(trial: Trial, protocol: Protocol = QUICK) -> TrialResult:
         (folder / "ATTEMPT.json").write_text(json.dumps(request), encoding="utf-8")
         python = venv.ensure(STACKS[trial.case.stack].environment, "cpu").python
         words = [str(python), "-m", "suite.worker", str(folder / "ATTEMPT.json"), "--out", place]
-        environ = worker_environment(os.environ) | {"PYTHONPATH": place}
+        environ = worker_environment(os.environ) | {"PYTHONPATH": place, "TMPDIR": place}
         done = subprocess.run(words, env=environ, cwd=place, capture_output=True, text=True, timeout=300, check=False)
         events = [json.loads(line) for line in (folder / "events.jsonl").read_text(encoding="utf-8").splitlines()]
     return judged(events, done.returncode, perf_counter() - start)
