@@ -15,6 +15,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from time import perf_counter, process_time
 from typing import Any, Required, TypedDict
 
@@ -23,6 +24,9 @@ from suite.machine.bandwidth import bandwidths, caches
 SIDES = (1024, 2048, 4096)
 GEMM_REPEATS = 3
 CEILING_SIDE, CEILING_REPEATS, CEILING_SECONDS = 1024, 5, 1.0
+# A share of processor time is over a call and so many seconds on each side of it: Linux books the time of threads on
+# other cores at its ticks, up to 10 ms apart.
+SHARE_SECONDS = 0.2
 PLACES = ("cache", "memory")  # where bytes come from: the last-level cache, or beyond it
 TIMES_MOVED = 2  # a byte that stays in a cache from step to step is read and written once in each step
 HAD_MIN = 0.9  # a measurement that got a smaller share of its cores' time is disturbed: its figures are too low
@@ -142,29 +146,30 @@ def undisturbed(reading: Mapping[str, Any]) -> bool:
 
 
 def best_call(action: Callable[[], object], repeats: int, at_least: float = 0.0) -> tuple[float, float]:
-    """Returns (seconds, processor seconds) of the shortest call. A first call doesn't count; then there are at least
-    `repeats` calls, which take at least `at_least` seconds together."""
+    """Returns (seconds of the shortest call, processor seconds a second around it). A first call doesn't count; then
+    there are at least `repeats` calls, which take at least `at_least` seconds together."""
     action()
-    calls: list[tuple[float, float]] = []
-    while len(calls) < repeats or sum(seconds for seconds, _ in calls) < at_least:
-        start, worked = perf_counter(), process_time()
+    marks = [(perf_counter(), process_time())]
+    while len(marks) <= repeats or marks[-1][0] - marks[0][0] < at_least:
         action()
-        calls.append((perf_counter() - start, process_time() - worked))
-    return min(calls)
+        marks.append((perf_counter(), process_time()))
+    seconds, start = min((after - before, before) for (before, _), (after, _) in pairwise(marks))
+    (begin, before), *_, (end, after) = (mark for mark in marks if abs(mark[0] - start) <= seconds + SHARE_SECONDS)
+    return seconds, (after - before) / (end - begin)
 
 
 def best_seconds(action: Callable[[], object], repeats: int) -> float:
     return best_call(action, repeats)[0]
 
 
-def gemm(side: int, threads: int, repeats: int = GEMM_REPEATS, at_least: float = 0.0) -> tuple[float, float]:
+def gemm(side: int, threads: int, repeats: int = GEMM_REPEATS, at_least: float = SHARE_SECONDS) -> tuple[float, float]:
     """Returns (float32 operations a second, share of the cores' time that it got) of a square matrix product."""
     import numpy as np
 
     a = np.random.default_rng(0).random((side, side), dtype=np.float32)
     out = np.empty_like(a)
-    seconds, worked = best_call(lambda: np.matmul(a, a, out=out), repeats, at_least)
-    return 2 * side**3 / seconds, worked / seconds / threads
+    seconds, cores = best_call(lambda: np.matmul(a, a, out=out), repeats, at_least)
+    return 2 * side**3 / seconds, cores / threads
 
 
 def ceiling(cores: list[int], places: Sequence[str] = ()) -> dict[str, Any]:

@@ -106,8 +106,21 @@ def test_a_roofline_is_what_was_measured() -> None:
 
 def test_a_call_that_waits_didn_t_have_its_core() -> None:
     # Long beside what a BLAS's threads spin after a product of an earlier test.
-    seconds, worked = roofline.best_call(lambda: time.sleep(0.3), 2)
-    assert seconds >= 0.3 and worked / seconds < 0.5
+    seconds, cores = roofline.best_call(lambda: time.sleep(0.3), 2)
+    assert seconds >= 0.3 and cores < 0.5
+
+
+def test_short_calls_have_their_cores_though_the_kernel_books_time_at_ticks(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+
+    def product() -> None:
+        nonlocal now
+        now += 0.007
+
+    monkeypatch.setattr(roofline, "perf_counter", lambda: now)
+    monkeypatch.setattr(roofline, "process_time", lambda: now + now // 0.01 * 0.01)  # its own core's, another's
+    seconds, cores = roofline.best_call(product, 5, at_least=1.0)
+    assert seconds == pytest.approx(0.007) and cores == pytest.approx(2.0, rel=0.05)
 
 
 def test_what_had_to_share_its_cores_is_no_roof() -> None:
