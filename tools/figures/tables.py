@@ -28,7 +28,7 @@ from suite.results.frame import Frame
 from suite.sets import manifest
 from suite.units import UNKNOWN
 from suite.verdicts.verdicts import ALONE
-from tools.figures import definitions
+from tools.figures import definitions, facts
 from tools.figures.definitions import Definition
 from tools.figures.markers import Origin, PublishedTable
 from tools.figures.rules import PACKAGES, in_words, lock_problems, named_versions, noise_problems, older_locks
@@ -161,6 +161,8 @@ def text(definition: Definition, sources: Sequence[Source], origin: Origin) -> s
     names = dict.fromkeys(name for target in TARGETS for name in environment_names(target))
     template = environment().get_template(f"figures/{definition.template}.md.j2")
     rendered = template.render(
+        definition=definition,
+        facts=facts,
         sources=sources,
         comparisons=[comparisons[name] for name in definition.questions or comparisons],
         answers={answer.question: answer.text for source in sources for answer in headlines(source.analysis)},
