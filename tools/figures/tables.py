@@ -97,6 +97,11 @@ class Source:
         reading = noisy_blocks(self.results.blocks)
         return f"; {reading.notice.rstrip('.')}" if reading and reading.notice else ""
 
+    def said(self, name: str) -> str:
+        """Returns an answer's sentence."""
+        found = ASKED[name].function(Frame(self.results, self.analysis))
+        return found.sentence if found else ""
+
     def answer(self, name: str) -> list[tuple[str, list[dict[str, Any]]]]:
         """Returns an answer's table in its parts, each with its title; a table without parts has none."""
         asked = ASKED[name]
