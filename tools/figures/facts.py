@@ -23,15 +23,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """How many times as long, or as fast, in each of some rows, and the rows' verdicts."""
+    """How many times as long, or as fast, in each of some rows, and the rows' verdicts; `of` says what the rows are."""
 
     values: Sequence[float]
     verdicts: Sequence[str]
+    of: str = ""
 
     def __str__(self) -> str:
         """Returns the range that all rows lie in: `1.69 to 1.99`."""
         least, greatest = (units.digits(end(self.values)) for end in (min, max))
         return least if least == greatest else f"{least} to {greatest}"
+
+    def all(self, word: str) -> Factors:
+        """Returns itself if all rows have a verdict. Raises UserError if not: a sentence in a template says so."""
+        if {*self.verdicts} != {word}:
+            raise UserError(f"A sentence says that every row of {self.of} is {word}; it is {self.said(word)}.")
+        return self
 
     def said(self, word: str) -> str:
         """Returns how many rows have a verdict: `faster on 3 of 3`."""
@@ -72,7 +79,7 @@ def unified_over_native(sources: Sequence[Source], unified: str, workload: str =
 def factors(values: Sequence[float], verdicts: Sequence[str], of: str) -> Factors:
     if not values:
         raise UserError(f"The set has no ratio of {of}: a sentence says one.")
-    return Factors(values, verdicts)
+    return Factors(values, verdicts, of)
 
 
 def workloads(source: Source) -> str:

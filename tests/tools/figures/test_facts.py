@@ -29,7 +29,9 @@ def source_of(rows: Any, baseline: str = "jax_jit") -> Source:
 def test_a_range_is_that_of_all_rows_and_a_verdict_is_counted() -> None:
     rows = facts.Factors([1.8, 1.16, 2.04], ["slower", "slower", "close"])
     assert str(rows) == "1.16 to 2.04" and rows.said("slower") == "slower on 2 of 3"
-    assert str(facts.Factors([23.7], ["slower"])) == "23.7"
+    assert str(facts.Factors([23.7], ["slower"]).all("slower")) == "23.7"
+    with pytest.raises(UserError, match="every row of keras is slower; it is slower on 2 of 3"):
+        facts.Factors(rows.values, rows.verdicts, "keras").all("slower")
 
 
 def test_speedups_over_the_baseline_are_those_of_the_table() -> None:
