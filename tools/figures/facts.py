@@ -15,7 +15,6 @@ from suite.cli.terminal.output import print_tables
 from suite.errors import UserError
 from suite.page.report import Report
 from suite.page.sections.timed.comparisons import ComparisonsSection
-from tools.figures.rules import named_versions
 
 if TYPE_CHECKING:
     from tools.figures.tables import Source
@@ -82,11 +81,6 @@ def factors(values: Sequence[float], verdicts: Sequence[str], of: str) -> Factor
     return Factors(values, verdicts, of)
 
 
-def workloads(source: Source) -> str:
-    """Returns the names of a set's workloads: `gemm`, `ffn`, `mha`."""
-    return ", ".join(dict.fromkeys(f"`{each.head['workload']}`" for each in source.analysis.comparisons))
-
-
 def wrong(source: Source, stack: str, workload: str) -> str:
     """Returns how far off a wrong result is, as a percentage. Raises UserError if no row shows one."""
     rows = (row for row in source.results.rows if (row["stack"], row["workload"]) == (stack, workload))
@@ -94,12 +88,6 @@ def wrong(source: Source, stack: str, workload: str) -> str:
     if not errors:
         raise UserError(f"The set has no wrong result of {stack} on {workload}: a sentence says one.")
     return units.percent(max(errors))
-
-
-def version(source: Source, environment: str, package: str) -> str:
-    """Returns the version of a package that an environment ran with."""
-    rows = (row for row in source.analysis.counted if row["environment"] == environment and row["versions"])
-    return named_versions(next(rows).mapping("versions"))[package]
 
 
 def printed(source: Source, stacks: Sequence[str], questions: Sequence[str]) -> str:

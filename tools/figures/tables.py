@@ -168,6 +168,7 @@ def text(definition: Definition, sources: Sequence[Source], origin: Origin) -> s
     rendered = template.render(
         definition=definition,
         facts=facts,
+        origin=origin,
         sources=sources,
         comparisons=[comparisons[name] for name in definition.questions or comparisons],
         answers={answer.question: answer.text for source in sources for answer in headlines(source.analysis)},
