@@ -38,7 +38,8 @@ VERSIONED = (
 # No prose: what is generated or code, where a link leads, versions, `2 × 64 tokens`, and 1×, which is no figure.
 HIDDEN = re.compile(
     r"<!-- (figures|columns|generated)\b.*?<!-- /\1 -->|^```.*?^```|<!--.*?-->|<[^>\n]+>|`[^`\n]*`|(?<=\])\([^)\s]*\)"
-    rf"|\b(?:{VERSIONED}) v?\d+\.\d+(?:(?:,| to| or| and|, the others) \d\.\d+)*|arXiv:[\d.]+|\d+(?:\.\d+){{2,}}"
+    rf"|\b(?:{VERSIONED}) v?\d+\.\d+(?:(?:,| to| or| and|, the others) \d\.\d+)*"
+    rf"(?![\d.]*\d| ?(?:{UNIT})(?![\w/])| (?:to|or|and) \d[\d.]* ?(?:{UNIT})(?![\w/]))|arXiv:[\d.]+|\d+(?:\.\d+){{2,}}"
     r"|\d[\d,]* × (?=\d)|(?<![\d.])1×",
     re.DOTALL | re.MULTILINE,
 )

@@ -51,6 +51,7 @@ def test_a_listed_source_is_a_kind_and_its_words() -> None:
             "takes half the time",
             "an error of 2e-5",
         ),
+        *("JAX 1.9 times as fast", "over JAX 1.7 to 2.0 times as long", "PyTorch 9.3 ms"),
         *("1.03, 0.885 and 0.934 times as fast", "fifty times a second", "a ratio of 0.993", "| `x` | 3.5e-5 |"),
     ],
 )
