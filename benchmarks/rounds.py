@@ -22,6 +22,7 @@ from statistics import fmean, stdev
 
 from suite import results
 from suite.protocol import SAMPLINGS
+from suite.sets.rows import counted
 from suite.verdicts.speedups import Pairing
 
 STACKWARS = Path(sys.executable).parent / "stackwars"
@@ -71,7 +72,7 @@ def run_block(options: argparse.Namespace, sampling: str, place: Path) -> dict[t
         raise SystemExit(f"A block couldn't be run:\n{done.stderr}")
     loaded = results.load(newest.resolve())
     newest.unlink()
-    speedups = Pairing.of(loaded.rows, loaded.protocol, options.baseline).over(options.baseline).values()
+    speedups = Pairing.of(counted(loaded.rows), loaded.protocol, options.baseline).over(options.baseline).values()
     return {(speedup.name, speedup.stack): fmean(speedup.log_ratios.values()) for speedup in speedups}
 
 

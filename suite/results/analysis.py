@@ -17,7 +17,7 @@ from suite.results.questions.programs import ProgramQuestion, program_questions
 from suite.results.stack_figures import StackFigures, stack_figures
 from suite.results.within_set import FieldComparison, field_comparisons
 from suite.sets.plan import PlanFile
-from suite.sets.rows import NOT_RUN, Row, judged, unrun
+from suite.sets.rows import NOT_RUN, Row, counted, unrun
 from suite.verdicts.geometric_means import Summary, summaries
 from suite.verdicts.grouping import by_comparison, grouped
 from suite.verdicts.leads import Behind, leaders
@@ -78,7 +78,7 @@ class Comparison:
 @dataclass(frozen=True)
 class Analysis:
     """All results of a set. `rows` has every attempt; `counted` has one row for each planned process: the attempt that
-    counts, as `judged` returns it. For a planned process without an attempt that counts, both have a row that says so
+    counts, as `counted` returns it. For a planned process without an attempt that counts, both have a row that says so
     (`not run` or `unsupported`). `within_set` has an entry for each field of the case that has several values in the
     set. `vary` is the dim whose largest size that fits was searched
     for, within `search_tolerance`; empty without a search.
@@ -172,21 +172,21 @@ def analyse(
     Raises UserError for a baseline that the set doesn't have.
     """
     attempts = list(rows)
-    accepted = judged(attempts)
-    missing = unrun(file, accepted)
+    kept = counted(attempts)
+    missing = unrun(file, kept)
     stacks = {row.stack_name for row in [*attempts, *missing]}
     if baseline not in stacks:
         raise unknown("stack", baseline, stacks, of="The result set")
-    counted = (*accepted, *missing)
-    pairing = Pairing.of(counted, protocol, planned or baseline)
+    every = (*kept, *missing)
+    pairing = Pairing.of(every, protocol, planned or baseline)
     return over_baseline(
         Analysis(
             rows=(*attempts, *missing),
-            counted=counted,
+            counted=every,
             baseline=baseline,
             pairing=pairing,
-            comparisons=questions(counted, pairing, file, raised(roofline, counted)),
-            within_set=field_comparisons(counted, protocol),
+            comparisons=questions(every, pairing, file, raised(roofline, every)),
+            within_set=field_comparisons(every, protocol),
             vary=file.plan.vary if file else "",
         ),
         pairing,

@@ -16,7 +16,7 @@ from suite.case import Outcome
 from suite.protocol import Protocol
 from suite.results.outcomes import gravest
 from suite.results.questions.behaviour import CellKey, ClassComparison, between, classes, observations
-from suite.sets.rows import Row, counting, judged
+from suite.sets.rows import Row, counted
 from suite.stats import Estimate, Mean, Word, spread
 from suite.verdicts.family import stepped_down
 from suite.verdicts.grouping import grouped
@@ -55,9 +55,9 @@ class Times:
     @classmethod
     def of(cls, name: str, rows: Iterable[Row], protocol: Protocol, ceilings: Sequence[Mapping[str, float]]) -> Times:
         """Returns the times of a loaded set."""
-        rows = list(rows)
-        cases = grouped(counting(rows), lambda row: row.text("case_id"))
-        pairing = Pairing.of(rows, protocol, "")
+        kept = counted(rows)
+        pairing = Pairing.of(kept, protocol, "")
+        cases = grouped(pairing.rows, lambda row: row.text("case_id"))
         sides = {case: (of_case[0]["comparison_id"], of_case[0].stack_name) for case, of_case in cases.items()}
         logs = {
             case: [*map(math.log, all_seconds(pairing.timings[side]))]
@@ -66,7 +66,7 @@ class Times:
         }
         ceiling = next((each["flops_per_second"] for each in ceilings if each.get("flops_per_second")), None)
         floors = {twin.comparison_id: twin.ratio for twin in pairing.twins()}
-        return cls(name, protocol, cases, logs, floors, ceiling, classes(observations(judged(rows))))
+        return cls(name, protocol, cases, logs, floors, ceiling, classes(observations(kept)))
 
     def seconds(self, case: str) -> float | None:
         """Returns the geometric mean of a case's medians; None without times."""

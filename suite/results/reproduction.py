@@ -15,7 +15,7 @@ from suite.case import Outcome
 from suite.machine.facts import PROCESSOR
 from suite.results import Results
 from suite.results.outcomes import gravest
-from suite.sets.rows import Row, counting
+from suite.sets.rows import Row, counted, counted_timed
 from suite.stats import Estimate, reach
 from suite.verdicts.grouping import grouped
 from suite.verdicts.verdicts import Speedup
@@ -95,7 +95,7 @@ def reproduction(there: Results, here: Results) -> Reproduction:
 
 def outcomes(rows: Sequence[Row]) -> dict[tuple[str, str], tuple[str, str]]:
     """Returns {(comparison_id, stack): (question, gravest outcome of its processes)}."""
-    by_side = grouped(counting(rows), lambda row: (row.text("comparison_id"), row.stack_name))
+    by_side = grouped(counted_timed(counted(rows)), lambda row: (row.text("comparison_id"), row.stack_name))
     return {
         side: (processes[0].comparison_name, gravest(row.outcome for row in processes))
         for side, processes in by_side.items()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from suite.case import Outcome
 from suite.protocol import Protocol
-from suite.sets.rows import Row, counting
+from suite.sets.rows import Row, counted_timed
 from suite.verdicts.grouping import grouped
 from suite.verdicts.names import question_names
 from suite.verdicts.pairing import Timing, Timings, block_timings
@@ -61,17 +61,17 @@ class FieldComparison:
 
 
 def compare_field(rows: Iterable[Row], field: str, protocol: Protocol) -> FieldComparison | None:
-    """Pairs a set's processes as if a field of the case were the stack, and each stack a question of its own. Returns
-    None if no stack ran one question with two values of the field in one run (shares of a set are different runs)."""
+    """Pairs the processes of a set that count as if a field of the case were the stack, and each stack a question of
+    its own. Returns None if no stack ran one question with two values of the field in one run (shares of a set are different runs)."""
     listed, clock = list(rows), CLOCKS.get(field, "synced")
     if len({row.text(field) for row in listed}) < 2:
         return None
-    counted = [row for row in counting(listed) if row["outcome"] == Outcome.OK and row.median(clock) is not None]
-    cases = {row["case_id"]: row.case for row in counted}
+    timed = [row for row in counted_timed(listed) if row["outcome"] == Outcome.OK and row.median(clock) is not None]
+    cases = {row["case_id"]: row.case for row in timed}
     ids = {case_id: case.digest(field) for case_id, case in cases.items()}  # of a stack on a question
     of_each = {
         id_: group
-        for id_, group in grouped(counted, lambda row: ids[row["case_id"]]).items()
+        for id_, group in grouped(timed, lambda row: ids[row["case_id"]]).items()
         if len({row.text(field) for row in group}) > 1
         and len({(row["machine_id"], row["set_id"]) for row in group}) == 1
     }

@@ -19,7 +19,7 @@ from suite.run.rounds import ROUNDS, Rounds, fresh_baseline
 from suite.run.runner import Runner
 from suite.run.side_by_side import side_by_side
 from suite.sets.result_set import ResultSet
-from suite.sets.rows import Row
+from suite.sets.rows import Row, counted
 from suite.stacks.catalog import STACKS
 from suite.verdicts.speedups import Pairing
 
@@ -98,7 +98,7 @@ class Session:
         if most <= first:
             return first
         rows = (row for row in self.store.merged() if row["block"] <= first)
-        return Pairing.of(rows, plan.protocol, plan.baseline).blocks_needed()
+        return Pairing.of(counted(rows), plan.protocol, plan.baseline).blocks_needed()
 
     def block(self, number: int, of: int) -> None:
         """Runs a block until it is accepted: a noisy one is run again, a finished one isn't."""

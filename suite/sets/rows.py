@@ -66,7 +66,7 @@ class Row(dict[str, Any]):
 
     @property
     def outcome(self) -> str:
-        """How the attempt ended: an `Outcome`, `NOT_RUN`, or in judged rows `IMPLAUSIBLE`."""
+        """How the attempt ended: an `Outcome`, `NOT_RUN`, or in counted rows `IMPLAUSIBLE`."""
         return self.text("outcome")
 
     @property
@@ -237,24 +237,24 @@ def accepted(rows: Iterable[Row]) -> list[Row]:
     ]
 
 
-def judged(rows: Iterable[Row]) -> list[Row]:
-    """Returns the accepted rows; a case that is `wrong`, `differ` or `implausible` in one block is so in all of them.
+def counted(rows: Iterable[Row]) -> list[Row]:
+    """Returns the rows that count, which is decided once, as a set is loaded: the accepted ones, with the outcome that
+    holds for their whole case. A case that is `wrong`, `differ` or `implausible` in one block is so in all of them.
 
     Only block 1 runs the whole gate, so its result holds for every other process of the case. A process that was faster
     than the machine can be has not done the work, whatever the gate says: none of the case's times is compared.
     """
-    counted = accepted(rows)
-    too_fast = (ended(row) for row in counted if Flag.IMPLAUSIBLE in row.flags)
+    kept = accepted(rows)
+    too_fast = (ended(row) for row in kept if Flag.IMPLAUSIBLE in row.flags)
     ends = {row["case_id"]: {"outcome": IMPLAUSIBLE, "reason": row.text("reason")} for row in too_fast}
     ends |= {
         row["case_id"]: {"outcome": row["outcome"], "reason": row["reason"]}
         for outcome in (Outcome.DIFFER, Outcome.WRONG)
-        for row in counted
+        for row in kept
         if row["outcome"] == outcome
     }
     return [
-        row | ends[row["case_id"]] if row["outcome"] == Outcome.OK and row["case_id"] in ends else row
-        for row in counted
+        row | ends[row["case_id"]] if row["outcome"] == Outcome.OK and row["case_id"] in ends else row for row in kept
     ]
 
 
@@ -265,20 +265,20 @@ def ended(row: Row) -> Row:
     return row | {"outcome": IMPLAUSIBLE, "reason": row["reason"] or TOO_FAST}
 
 
-def counting(rows: Iterable[Row], purpose: Purpose = Purpose.TIMED) -> list[Row]:
-    """Returns the judged rows of one purpose; the `ok` ones among them may be compared.
+def counted_timed(rows: Iterable[Row]) -> list[Row]:
+    """Returns the timed ones of a set's `counted` rows; those that ended `ok` may be compared.
 
     Raises UserError if the rows of one comparison come from several machines: they are never paired.
     """
-    counted = [row for row in judged(rows) if row["purpose"] == purpose]
+    timed = [row for row in rows if row["purpose"] == Purpose.TIMED]
     machines: dict[str, set[str]] = {}
-    for row in counted:
+    for row in timed:
         if row["machine_id"] is not None:  # a process that never ran has none
             machines.setdefault(row["comparison_id"], set()).add(row["machine_id"])
     most = max(map(len, machines.values()), default=0)
     if most > 1:
         raise UserError(f"Rows of one comparison come from {most} machines; ratios pair runs of one machine only.")
-    return counted
+    return timed
 
 
 def unrun(file: PlanFile | None, rows: Iterable[Row]) -> list[Row]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from statistics import fmean
 
 from suite.protocol import Protocol
-from suite.sets.rows import Row, check_clock, counting
+from suite.sets.rows import Row, check_clock, counted_timed
 from suite.stats import Estimate, Mean, blocks_needed, has_modes, holm, is_doubtful, verdict
 from suite.verdicts.family import doubt_of_each, stepped_down
 from suite.verdicts.grouping import grouped
@@ -44,18 +44,19 @@ class Pairing:
 
     @classmethod
     def of(cls, rows: Iterable[Row], protocol: Protocol, baseline: str, clock: str = "synced") -> Pairing:
-        """Returns the pairing of a set's rows. Raises UserError for an unknown clock, and for rows of two machines."""
+        """Returns the pairing of the rows of a set that count. Raises UserError for an unknown clock, and for rows of
+        two machines."""
         check_clock(clock)
-        counted = counting(rows)
-        names = {row["comparison_id"]: row for row in counted}
+        timed = counted_timed(rows)
+        names = {row["comparison_id"]: row for row in timed}
         return cls(
-            block_timings(counted, clock),
+            block_timings(timed, clock),
             {question: row.comparison_name for question, row in names.items()},
-            frozenset(row.stack_name for row in counted),
+            frozenset(row.stack_name for row in timed),
             protocol,
             baseline,
             clock,
-            rows=counted,
+            rows=timed,
         )
 
     def by(self, clock: str) -> Pairing:

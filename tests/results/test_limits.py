@@ -12,7 +12,7 @@ import pytest
 from suite.ir.summary import Cost
 from suite.machine.roofline import MARGIN, MemoryLevel, Roofline, best_seconds
 from suite.results.limits import BYTES, FLOPS, exceeded
-from suite.sets.rows import Row, judged
+from suite.sets.rows import Row, counted
 from tests.ir.programs import compiled, program
 from tests.results.rows import attempt_of, row_of
 
@@ -125,7 +125,7 @@ def test_a_single_step_that_was_not_waited_for_shows_where_the_median_does_not()
 def test_the_reason_of_a_case_is_that_of_its_process_that_was_too_fast() -> None:
     fast = row_of(attempt_of(), 1e-6) | {"flags": ["implausible"], "reason": "a step took 1 µs; its 2 GFLOP take more"}
     other = row_of(attempt_of(block=2), 1e-3)
-    assert [(row.outcome, row["reason"]) for row in judged([fast, other])] == [
+    assert [(row.outcome, row["reason"]) for row in counted([fast, other])] == [
         ("implausible", "a step took 1 µs; its 2 GFLOP take more")
     ] * 2
 

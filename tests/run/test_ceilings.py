@@ -20,7 +20,7 @@ from suite.machine.roofline import MemoryLevel, Roofline
 from suite.results.limits import SpeedLimit
 from suite.run import ceilings
 from suite.sets.result_set import ResultSet
-from suite.sets.rows import Row, counting
+from suite.sets.rows import Row, counted, counted_timed
 from suite.workloads import catalog
 from tests.ir.programs import program
 from tests.plan_files import plan_file
@@ -171,5 +171,5 @@ def test_a_process_that_is_faster_than_its_own_program_has_a_further_row(tmp_pat
     assert flagged["reason"].startswith(
         "a step took 10.0 ms; its own compiled program's 2.00 GFLOP take at least 2.00 s"
     )
-    assert [row.outcome for row in counting(store.merged()) if row["stack"] == "numpy"] == ["implausible"]
+    assert [row.outcome for row in counted_timed(counted(store.merged())) if row["stack"] == "numpy"] == ["implausible"]
     assert ceilings.hold_against_programs(store, too_fast) == [], "once"

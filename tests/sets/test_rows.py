@@ -8,7 +8,7 @@ import pytest
 
 from suite.case import Planned
 from suite.errors import UserError
-from suite.sets.rows import NOT_RUN, Row, counting, empty_row, judged, unrun
+from suite.sets.rows import NOT_RUN, Row, counted, counted_timed, empty_row, unrun
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, row_of
 
@@ -45,7 +45,7 @@ def test_what_is_wrong_in_one_block_is_wrong_in_all_of_that_case(block: int) -> 
     rows.append(row_of(attempt_of(JAX, 3), outcome="timeout", reason="x"))
     guilty = next(row for row in rows if row["stack"] == JAX and row["block"] == block)
     guilty |= {"outcome": "wrong"}
-    assert [(row["stack"], row["block"], row.outcome) for row in judged(rows)] == [
+    assert [(row["stack"], row["block"], row.outcome) for row in counted(rows)] == [
         ("numpy", 1, "ok"),
         ("numpy", 2, "ok"),
         (JAX, 1, "wrong"),
@@ -53,7 +53,7 @@ def test_what_is_wrong_in_one_block_is_wrong_in_all_of_that_case(block: int) -> 
         (JAX, 3, "timeout"),
     ]
     assert sum(row.outcome == "ok" for row in rows) == 3  # the rows themselves stay as they were measured
-    assert judged(judged(rows)) == judged(rows) == counting(rows)
+    assert counted(counted(rows)) == counted(rows) == counted_timed(counted(rows))
 
 
 def test_planned_attempts_without_a_row() -> None:
@@ -70,18 +70,18 @@ def test_planned_attempts_without_a_row() -> None:
     ]
     assert missing[0]["reason"] == "no such dialect" and "Resume" in missing[1]["reason"]
     assert unrun(None, []) == []
-    assert len({row["machine_id"] for row in counting([*missing, row_of(attempts[0])])}) == 2  # None is no machine
+    assert len({row["machine_id"] for row in counted_timed([*missing, row_of(attempts[0])])}) == 2  # None is no machine
 
 
 @pytest.mark.parametrize("block", [1, 2])
 def test_a_case_that_is_implausible_in_one_block_has_no_time_in_any(block: int) -> None:
     rows = [row_of(attempt_of(stack, number), 0.01) for stack in ("numpy", JAX) for number in (1, 2)]
     rows = [row | {"flags": ["implausible"]} if (row["stack"], row["block"]) == (JAX, block) else row for row in rows]
-    kept = counting(rows)
+    kept = counted(rows)
     assert [(row["stack"], row.outcome) for row in kept] == [("numpy", "ok")] * 2 + [(JAX, "implausible")] * 2
     assert all("less time than this machine needs" in row["reason"] for row in kept if row["stack"] == JAX)
     wrong = [row | {"outcome": "wrong"} if row["stack"] == JAX else row for row in rows]
-    assert {row.outcome for row in counting(wrong) if row["stack"] == JAX} == {"wrong"}, "which is graver"
+    assert {row.outcome for row in counted(wrong) if row["stack"] == JAX} == {"wrong"}, "which is graver"
 
 
 def test_a_column_of_json_null_says_nothing() -> None:

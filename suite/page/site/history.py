@@ -24,7 +24,7 @@ from suite.protocol import Protocol
 from suite.results.stack_figures import used_processes
 from suite.sets.archive.listing import Listed, rows_of, sets_of
 from suite.sets.archive.storage import AT_ONCE, Storage
-from suite.sets.rows import CASE, SYNCED, Row, judged
+from suite.sets.rows import CASE, SYNCED, Row, counted
 from suite.stats import NORMAL_CONSISTENT, spread
 
 # Set-to-set differences needed to estimate how much sets vary; with fewer there is no estimate.
@@ -139,7 +139,7 @@ def without_copies(listed: Iterable[Listed]) -> list[Listed]:
 def points_in(listed: Listed, rows: Iterable[Row]) -> list[Point]:
     """Returns a point for each case of one set's rows that has times; only timed rows count."""
     by_case: dict[str, list[Row]] = defaultdict(list)
-    for row in judged(row for row in rows if row["purpose"] == Purpose.TIMED):
+    for row in counted(row for row in rows if row["purpose"] == Purpose.TIMED):
         by_case[row["case_id"]].append(row)
     used = [used_processes(of_case) for of_case in by_case.values()]
     return [point(listed, processes) for processes in used if any(row.outcome == Outcome.OK for row in processes)]

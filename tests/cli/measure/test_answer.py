@@ -105,11 +105,7 @@ def test_the_summary_ranks_those_who_answered_every_question() -> None:
     answer = found(made, "summary")
     assert answer.on_console
     table = answer.table.filter(over="all questions")
-    assert table["stack", "answered", "lacks"].rows() == [
-        ("numpy", 2, ""),
-        (JAX, 2, ""),
-        ("tf_xla", 1, "gemm train"),
-    ]
+    assert table["stack", "answered", "lacks"].rows() == [("numpy", 2, ""), (JAX, 2, ""), ("tf_xla", 1, "gemm train")]
     assert table["mean"].arg_max() == 2, "it isn't ranked, though the mean of what it answered is greater"
     assert "Not ranked over all questions, since they lack a question: tf_xla (1 of 2)." in answer.also
     assert "none is over 1× (jax_jit 0.7" in answer.sentence
