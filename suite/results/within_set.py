@@ -62,7 +62,8 @@ class FieldComparison:
 
 def compare_field(rows: Iterable[Row], field: str, protocol: Protocol) -> FieldComparison | None:
     """Pairs the processes of a set that count as if a field of the case were the stack, and each stack a question of
-    its own. Returns None if no stack ran one question with two values of the field in one run (shares of a set are different runs)."""
+    its own. Returns None if no stack ran one question with two values of the field in one run (shares of a set are
+    different runs)."""
     listed, clock = list(rows), CLOCKS.get(field, "synced")
     if len({row.text(field) for row in listed}) < 2:
         return None
