@@ -16,7 +16,7 @@ from suite.errors import COMMAND
 from suite.machine.description import named
 from suite.page.map.controls import PageMap
 from suite.page.map.panel import Panel, panels
-from suite.page.notices import Account, Trust, notices
+from suite.page.notices import Account, Trust, account
 from suite.page.sections.mkl_note import MklNote
 from suite.page.sections.registry import SECTIONS, sections_of
 from suite.page.sections.section import Context, Section
@@ -69,7 +69,7 @@ class Report:
         noise = readings(analysis, results.blocks, results.ceilings)
         modified = source(results.path / "inputs")[1]
         unlike = differences(analysis.rows)
-        return Account(notices(analysis, results.plan_file, noise, modified=modified, differences=unlike))
+        return account(analysis, results.plan_file, noise, modified=modified, differences=unlike)
 
     @property
     def trust(self) -> Trust:
