@@ -100,6 +100,13 @@ class Report:
         return PageMap(self.analysis, self.headlines, self.condensed) if self.analysis.comparisons else None
 
     @property
+    def verdict(self) -> str:
+        """The set in one sentence: who leads on the map, or else what the first section found that answers it."""
+        if self.overview:
+            return self.overview.sentence
+        return next((section.answer for section in self.sections if [*section.answers()]), "")
+
+    @property
     def panels(self) -> list[Panel]:
         """The panel behind each cell of the map; none on a condensed page."""
         if self.condensed or self.overview is None:
