@@ -113,6 +113,19 @@ def test_the_badge_of_each_published_set_agrees_with_its_readings(folder: Path) 
         assert made.account.reason.startswith("No ratio is undecided") != undecided
 
 
+@pytest.mark.parametrize("digits", ["7dfeec9f", "91ec4bb0"])
+def test_a_withdrawn_reading_is_said_to_be_and_does_not_count(digits: str) -> None:
+    [folder] = (each for each in PUBLISHED if f".{digits}" in each.name)
+    made = report(results.load(folder))
+    assert made.account.causes == "wide intervals" and "other programs were running" not in str(made.facts)
+    assert "the reading of their share of the cores' time is withdrawn: Linux books" in made.facts["Machine"]
+    [share] = (
+        r for r in readings(made.analysis, (), made.results.ceilings) if r.what.startswith("Share of its cores'")
+    )
+    assert share.found.startswith("withdrawn: Linux books") and not share.notice
+    assert not any("got only" in text for text in made.notices)
+
+
 @pytest.mark.release
 def test_badge_notices_and_the_section_on_noise_say_the_same(tmp_path: Path) -> None:
     store = ResultSet.open(synthetic.write(tmp_path / "set"))
