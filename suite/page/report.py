@@ -11,7 +11,8 @@ from suite.answers.answer import Asked
 from suite.answers.environment import differences
 from suite.answers.facts import known
 from suite.answers.noise import readings
-from suite.case import Outcome, Purpose
+from suite.answers.sentences import listed
+from suite.case import Flag, Outcome, Purpose
 from suite.errors import COMMAND
 from suite.machine.description import named
 from suite.page.map.controls import PageMap
@@ -105,6 +106,19 @@ class Report:
         if self.overview:
             return self.overview.sentence
         return next((section.answer for section in self.sections if [*section.answers()]), "")
+
+    @property
+    def assumed(self) -> str:
+        """In how many processes of which questions the steady state is assumed; empty if in none."""
+        comparisons, every, each = self.analysis.comparisons, [0, 0], []
+        for comparison in comparisons:
+            stacks = {cell.stack for cell in comparison.cells}
+            rows = [row for row in self.analysis.counted if row["comparison_id"] == comparison.id and row.samples()]
+            flags = [Flag.ASSUMED in row.flags for row in rows if row.stack_name in stacks]
+            every = [every[0] + sum(flags), every[1] + len(flags)]
+            each += [f"{sum(flags):,} of {len(flags):,} on {comparison.name}"] if any(flags) else []
+        which = f": {listed(each)}" if len(comparisons) > 1 else ""
+        return f"Steady state is assumed, not shown, in {every[0]:,} of {every[1]:,} processes{which}." if each else ""
 
     @property
     def panels(self) -> list[Panel]:
