@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import polars as pl
 
 from suite import units
 from suite.answers.answer import Answer, answer
 from suite.answers.figures.axes import LinearAxis
+from suite.answers.figures.bars import bars
 from suite.answers.figures.figure import POINTS, Figure
-from suite.answers.sentences import first_question
+from suite.answers.sentences import capital, first_question, listed
 from suite.plan.search.bracket import none_larger
 from suite.plan.search.capacity import Capacity, MemoryQuestion, memory_of
 from suite.results.frame import Frame
@@ -16,6 +19,13 @@ from suite.results.outcomes import WORDS
 from suite.verdicts.names import slug
 
 CURVE_STEPS = 24  # straight pieces of a drawn curve
+
+
+class Whole(units.Unit):
+    """A unit of what is counted."""
+
+    def __call__(self, value: float | None) -> str:
+        return f"{value:,.0f}"
 
 
 @answer(
@@ -39,9 +49,9 @@ def frontier(frame: Frame) -> Answer | None:
     return Answer(
         first_question(said) or "No size that was tried fits.",
         pl.DataFrame(
-            [line(question, stack) for question in questions for stack in question.stacks], infer_schema_length=None
+            [line(question, stack) for question in questions for stack in ranked(question)], infer_schema_length=None
         ),
-        figures=[*map(peak_chart, questions)],
+        figures=[figure for question in questions for figure in (size_bars(question), peak_chart(question))],
         also=[f"{question.name}: {ends}" for question in questions if (ends := search_ended(question))],
         by_question=said,
     )
@@ -80,20 +90,41 @@ def why_none(stack: Capacity) -> str:
     return none_larger(stack.by_size[low].case, stack.axis) if low else ""
 
 
+def ranked(question: MemoryQuestion) -> list[Capacity]:
+    """Returns the stacks, that with the largest size that fits first."""
+    return sorted(question.stacks, key=lambda stack: (-stack.bracket.low, stack.stack))
+
+
 def largest(question: MemoryQuestion) -> str:
-    """Returns `Largest batch that fits: torch_xla 16 to 31. The largest that was tried, 32, fits on jax_jit, …`; empty
-    where nothing fits."""
-    most = max(stack.bracket.low for stack in question.stacks)
+    """Returns `Under 6 GiB torch_inductor fits the largest batch: 79; torch_eager fits 53 and tf_xla 49.` It is
+    open which does if another stack may fit as much; empty where nothing fits."""
+    stacks = ranked(question)
+    most = stacks[0].bracket.low
     if not most:
         return ""
-    open_ended = [each.stack for each in question.stacks if each.bracket.high is None and each.bracket.low == most]
-    known = [f"{each.stack} {in_words(each)}" for each in question.stacks if each.stack not in open_ended]
-    sentences = [f"Largest {question.axis} that fits: {', '.join(known)}."] if known else []
-    if open_ended:
-        stacks = ", ".join(open_ended) if known else "every stack"
-        what = "The largest that was tried" if known else f"The largest {question.axis} that was tried"
-        sentences.append(f"{what}, {most:,}, fits on {stacks}.")
-    return " ".join(sentences)
+    first = [stack for stack in stacks if stack.bracket.low == most]
+    others = [stack for stack in stacks if stack not in first]
+    limit = f"under {units.quantity(question.limit).replace('.00 ', ' ')} " if question.limit else ""
+    names, verb = listed([stack.stack for stack in first]), "fits" if len(first) == 1 else "fit"
+    if all(stack.bracket.high is None and not stack.stopped for stack in first):
+        who = names if others else "every stack"
+        said = f"{limit}the largest {question.axis} that was tried, {most:,}, fits on {who}"
+    elif (len(first) == 1 or all(furthest(stack) == most for stack in first)) and all(
+        furthest(stack) < most for stack in others if stack.bracket.low or not stack.stopped
+    ):
+        said = f"{limit}{names} {verb} the largest {question.axis}: {in_words(first[0])}"
+    else:
+        others = stacks
+        said = f"{limit}it is open which stack fits the largest {question.axis}"
+    each = ", ".join(f"{stack.stack} fits {in_words(stack)}" for stack in others)
+    return f"{capital(said)}{f'; {each}' if each else ''}."
+
+
+def furthest(stack: Capacity) -> float:
+    """Returns the largest size that may fit."""
+    if stack.is_found:
+        return stack.bracket.low
+    return math.inf if stack.bracket.high is None else stack.bracket.high - 1
 
 
 def in_words(stack: Capacity) -> str:
@@ -103,10 +134,10 @@ def in_words(stack: Capacity) -> str:
         return f"{low:,}" if low else "none"
     if stack.is_found:
         return f"{low:,} (by its curve)"
-    ended = f" ({stack.stopped[0]:,} ended as {stack.stopped[1]})" if stack.stopped else ""
+    ended = f" (its search failed: {stack.stopped[0]:,} ended as {stack.stopped[1]})" if stack.stopped else ""
     if failed is not None:
         return f"{low:,} to {failed - 1:,}{ended}"
-    return f"{low:,} or more{ended or ' (no larger one was tried)'}"
+    return f"{low:,} or more{ended or ' (no larger one was tried)'}" if low else f"none{ended}"
 
 
 def search_ended(question: MemoryQuestion) -> str:
@@ -116,6 +147,19 @@ def search_ended(question: MemoryQuestion) -> str:
     near = f"at most {units.percent(question.tolerance)} above the largest that fits"
     within = f", or when the smallest {question.axis} that doesn't fit is {near}" if question.tolerance else ""
     return f"The search ends when the next {question.axis} doesn't fit{within}."
+
+
+def size_bars(question: MemoryQuestion) -> Figure | None:
+    """Returns a bar for each stack up to the largest size that fits, and on to the largest that may fit, if it ran out
+    of memory later."""
+    sizes = [
+        (stack.stack, (("base", low), *([("placing", more)] if 0 < (more := furthest(stack) - low) < math.inf else [])))
+        for stack in ranked(question)
+        if (low := stack.bracket.low)
+    ]
+    title = f"Largest {question.axis} of {question.name} that fits"
+    kinds = {"base": "fits", "placing": "not tried, may fit"}
+    return bars(f"frontier-{slug(question.name)}-sizes", title, sizes, kinds, lambda _: Whole(question.axis, 1.0))
 
 
 def peak_chart(question: MemoryQuestion) -> Figure | None:

@@ -118,15 +118,19 @@ def noise_floors(analysis: Analysis) -> Reading | None:
 def cores_had(ceilings: Sequence[Mapping[str, Any]]) -> Reading | None:
     """Returns the least share of its cores' time that a measurement of the ceiling got before or between blocks: the
     rest went to other programs."""
+    what, limit = (
+        "Share of its cores' time that the f32 ceiling's measurement got",
+        f"at least {units.percent(HAD_MIN)}",
+    )
     shares = [reading["cores_had"] for reading in ceilings if "cores_had" in reading and not reading.get("in_doubt")]
     if not shares:
-        return None
-    found, limit = share_beside(min(shares), HAD_MIN), f"at least {units.percent(HAD_MIN)}"
+        reasons = [reading["withdrawn"] for reading in ceilings if "withdrawn" in reading]
+        return Reading(what, f"withdrawn: {reasons[0]}", limit, "other programs", "") if reasons else None
+    found = share_beside(min(shares), HAD_MIN)
     notice = (
         f"Other programs were running: the measurement of the machine's f32 ceiling got only {found} of its cores' "
         "time. If they went on, they widened the intervals."
     )
-    what = "Share of its cores' time that the f32 ceiling's measurement got"
     return Reading(what, found, limit, "other programs", notice if min(shares) < HAD_MIN else "")
 
 

@@ -85,10 +85,12 @@ def caches(machine: Mapping[str, Any]) -> str:
 
 def reached(ceiling: Mapping[str, Any], quota: float | None = None) -> str:
     """Returns a reading of the ceiling in words, `reaches 210 GFLOP/s in f32 (…)`. The words say so if other programs,
-    or a quota of so many cores, took a part of the cores' time meanwhile."""
+    or a quota of so many cores, took a part of the cores' time meanwhile, or why this reading is withdrawn."""
     why = f"the quota is {quota:.3g} cores" if quota else "other programs were running meanwhile"
     share, figure = ceiling.get("cores_had", 1.0), f"{ceiling['flops_per_second'] / 1e9:.3g} GFLOP/s"
     alone = "" if undisturbed(ceiling) else f"; these products got only {share:.0%} of the cores' time, because {why}"
+    if reason := ceiling.get("withdrawn"):
+        alone = f"; the reading of their share of the cores' time is withdrawn: {reason}"
     return f"reaches {figure} in f32 (matrix products of side {ceiling['side']}{alone})"
 
 

@@ -19,7 +19,7 @@ from suite.sets.rows import IMPLAUSIBLE
 from suite.stats import is_doubtful
 
 CAUSES_MOST = 2  # on the badge; more are counted
-QUIET = "No noise of the machine kept a ratio from being decided."
+QUIET = "No reading of noise is over its limit."
 OF_FIGURES = {WIDE_INTERVALS, WIDE_FLOOR}  # causes that the set's own figures show, and no reading of the machine
 
 
@@ -44,9 +44,10 @@ class Notice:
 @dataclass(frozen=True, slots=True)
 class Account:
     """What the badge says, and the notices that it opens, which it counts. The notices that decide its word come
-    first."""
+    first. `is_decided`: no ratio is undecided."""
 
     notices: tuple[Notice, ...]
+    is_decided: bool = False
 
     @property
     def word(self) -> Trust:
@@ -82,29 +83,24 @@ class Account:
             return f"This set can't carry firm verdicts because of {which}, so read why before you quote a number:"
         alone = {notice.cause for notice in self.deciding} <= OF_FIGURES
         only = ", by the set's own figures alone (no reading of the machine is over its limit)" if alone else ""
+        if self.is_decided:
+            return f"No ratio is undecided; a smaller difference could have been, because of {which}{only}:"
         return f"Small differences may stay undecided because of {which}{only}:"
 
 
-def notices(
+def account(
     analysis: Analysis,
     file: PlanFile | None,
     noise: Iterable[Reading],
     *,
     modified: bool = False,
     differences: Sequence[str] = (),
-) -> tuple[Notice, ...]:
-    """Returns all notices: first those that make a set weak, then those that make it restless, then the others. Wide
-    intervals make a set restless only if some ratio is undecided. `noise` has the readings of the set's noise,
-    `modified` says whether the source had uncommitted changes, and `differences` are sentences on builds that differ
-    between environments."""
+) -> Account:
+    """Returns the badge with all notices: first those that make a set weak, then those that make it restless, one for
+    each reading over its limit, then the others. `noise` has the readings of the set's noise, `modified` says whether
+    the source had uncommitted changes, and `differences` are sentences on builds that differ between environments."""
     verdicts = {speedup.verdict for speedup in analysis.speedups}
-    is_open = "undecided" in verdicts or not verdicts  # else noise changed nothing
-    restless = [
-        Notice(reading.notice, Trust.RESTLESS, reading.cause)
-        if is_open or reading.cause not in OF_FIGURES
-        else Notice(reading.notice)
-        for reading in exceeded(noise)
-    ]
+    restless = [Notice(reading.notice, Trust.RESTLESS, reading.cause) for reading in exceeded(noise)]
     others = [
         *hidden(analysis),
         *wrong(analysis.comparisons),
@@ -112,7 +108,8 @@ def notices(
         *(["The source was modified when this set was measured; the change is archived with it."] * modified),
         *differences,
     ]
-    return (*weak(analysis, file), *restless, *map(Notice, others))
+    told = (*weak(analysis, file), *restless, *map(Notice, others))
+    return Account(told, is_decided=bool(verdicts) and "undecided" not in verdicts)
 
 
 def weak(analysis: Analysis, file: PlanFile | None) -> Iterator[Notice]:

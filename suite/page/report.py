@@ -11,12 +11,13 @@ from suite.answers.answer import Asked
 from suite.answers.environment import differences
 from suite.answers.facts import known
 from suite.answers.noise import readings
-from suite.case import Outcome, Purpose
+from suite.answers.sentences import listed
+from suite.case import Flag, Outcome, Purpose
 from suite.errors import COMMAND
 from suite.machine.description import named
 from suite.page.map.controls import PageMap
 from suite.page.map.panel import Panel, panels
-from suite.page.notices import Account, Trust, notices
+from suite.page.notices import Account, Trust, account
 from suite.page.sections.mkl_note import MklNote
 from suite.page.sections.registry import SECTIONS, sections_of
 from suite.page.sections.section import Context, Section
@@ -69,7 +70,7 @@ class Report:
         noise = readings(analysis, results.blocks, results.ceilings)
         modified = source(results.path / "inputs")[1]
         unlike = differences(analysis.rows)
-        return Account(notices(analysis, results.plan_file, noise, modified=modified, differences=unlike))
+        return account(analysis, results.plan_file, noise, modified=modified, differences=unlike)
 
     @property
     def trust(self) -> Trust:
@@ -98,6 +99,26 @@ class Report:
     def overview(self) -> PageMap | None:
         """The map of every question by every stack, over every baseline; None without a timed process."""
         return PageMap(self.analysis, self.headlines, self.condensed) if self.analysis.comparisons else None
+
+    @property
+    def verdict(self) -> str:
+        """The set in one sentence: who leads on the map, or else what the first section found that answers it."""
+        if self.overview:
+            return self.overview.sentence
+        return next((section.answer for section in self.sections if [*section.answers()]), "")
+
+    @property
+    def assumed(self) -> str:
+        """In how many processes of which questions the steady state is assumed; empty if in none."""
+        comparisons, every, each = self.analysis.comparisons, [0, 0], []
+        for comparison in comparisons:
+            stacks = {cell.stack for cell in comparison.cells}
+            rows = [row for row in self.analysis.counted if row["comparison_id"] == comparison.id and row.samples()]
+            flags = [Flag.ASSUMED in row.flags for row in rows if row.stack_name in stacks]
+            every = [every[0] + sum(flags), every[1] + len(flags)]
+            each += [f"{sum(flags):,} of {len(flags):,} on {comparison.name}"] if any(flags) else []
+        which = f": {listed(each)}" if len(comparisons) > 1 else ""
+        return f"Steady state is assumed, not shown, in {every[0]:,} of {every[1]:,} processes{which}." if each else ""
 
     @property
     def panels(self) -> list[Panel]:

@@ -154,6 +154,7 @@ def load(path: str | Path) -> Results:
     from suite.errors import COMMAND, UserError
     from suite.sets.parquet import read_rows
     from suite.sets.result_set import ResultSet
+    from suite.sets.withdrawn import corrected
 
     path = Path(path)
     if path.is_file():
@@ -162,4 +163,6 @@ def load(path: str | Path) -> Results:
         raise UserError(f"There is no result set at {path}. `{COMMAND} run` makes one.")
     stored = ResultSet.open(path)
     blocks = [block.record for block in stored.blocks()]
-    return Results(path, stored.plan_file, stored.rows(), blocks, stored.machine, stored.roofline, stored.ceilings)
+    file = stored.plan_file
+    ceilings = corrected(file.plan.set_id, stored.ceilings)
+    return Results(path, file, stored.rows(), blocks, stored.machine, stored.roofline, ceilings)

@@ -132,7 +132,10 @@ class Session:
     def question(self, attempts: Sequence[Attempt]) -> None:
         """Runs the processes of one comparison in a block, and judges them by the majority of dialects."""
         self.measure(attempts)
-        # The dialects that ran first couldn't be compared with those that ran later.
+        self.judge(attempts)
+
+    def judge(self, attempts: Sequence[Attempt]) -> None:
+        """Judges by the majority of dialects: those that ran first couldn't be compared with those that ran later."""
         retry = self.store.next_retry(attempts[0].block)
         for row in self.runner.contradict(replace(attempt, retry=retry) for attempt in attempts):
             self.listener.attempt_ends(row)
@@ -242,6 +245,7 @@ class Session:
                         others = [attempt for attempt in planned if attempt.case.comparison_id == compared]
                         attempts = [*fresh_baseline(self.runner, others), *attempts]
                     self.processes([replace(attempt, retry=retry) for attempt in attempts], again=True)
+                    self.judge(attempts)
 
     def is_lost(self, row: Row | None, since: int) -> bool:
         """Whether a planned attempt must run again: it has no row, or only one from before the retry `since`; or the

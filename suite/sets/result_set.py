@@ -23,7 +23,7 @@ from suite.sets.files import check_writable, gunzipped, sha256, write_json
 from suite.sets.manifest import RESULTS, Manifest
 from suite.sets.parquet import read_rows, write_parquet
 from suite.sets.plan import Plan, PlanFile
-from suite.sets.rows import Row
+from suite.sets.rows import Row, held
 from suite.stacks.names import attempt_name, retry_of
 
 LINE_MAX = 4096  # characters; Linux has no longer path
@@ -242,9 +242,10 @@ class ResultSet:
         return rows, damaged
 
     def merged(self) -> list[Row]:
-        """Returns all rows, those of shares too, with what the block records add: canaries, steal share and flags."""
+        """Returns all rows, those of shares too, with what the block records add (canaries, steal share and flags), and
+        what is judged of each case."""
         here = with_noise(self.read()[0], self.blocks())
-        return [*here, *(row for share in self.shares() for row in share.rows())]
+        return held([*here, *(row for share in self.shares() for row in share.rows())])
 
     def rows(self) -> list[Row]:
         """Returns the rows of a whole set; of one that is still being run, or was interrupted, those so far."""

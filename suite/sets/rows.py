@@ -244,17 +244,25 @@ def counted(rows: Iterable[Row]) -> list[Row]:
     Only block 1 runs the whole gate, so its result holds for every other process of the case. A process that was faster
     than the machine can be has not done the work, whatever the gate says: none of the case's times is compared.
     """
-    kept = accepted(rows)
+    kept = held(accepted(rows))
     too_fast = (ended(row) for row in kept if Flag.IMPLAUSIBLE in row.flags)
-    ends = {row["case_id"]: {"outcome": IMPLAUSIBLE, "reason": row.text("reason")} for row in too_fast}
-    ends |= {
-        row["case_id"]: {"outcome": row["outcome"], "reason": row["reason"]}
-        for outcome in (Outcome.DIFFER, Outcome.WRONG)
-        for row in kept
-        if row["outcome"] == outcome
-    }
+    return as_judged(
+        kept, {row["case_id"]: {"outcome": IMPLAUSIBLE, "reason": row.text("reason")} for row in too_fast}
+    )
+
+
+def held(rows: Sequence[Row]) -> list[Row]:
+    """Returns all attempts, as results.parquet has them: what is judged of a case, `wrong` or `differ` in an accepted
+    row, holds for every row of it that ended `ok`."""
+    worst = sorted(accepted(rows), key=lambda row: row["outcome"] == Outcome.WRONG)
+    names = ("outcome", "reason", "phase")
+    judged_ = (row for row in worst if row["outcome"] in (Outcome.DIFFER, Outcome.WRONG))
+    return as_judged(rows, {row["case_id"]: {name: row[name] for name in names} for row in judged_})
+
+
+def as_judged(rows: Iterable[Row], ends: Mapping[str, Mapping[str, Any]]) -> list[Row]:
     return [
-        row | ends[row["case_id"]] if row["outcome"] == Outcome.OK and row["case_id"] in ends else row for row in kept
+        row | ends[row["case_id"]] if row["outcome"] == Outcome.OK and row["case_id"] in ends else row for row in rows
     ]
 
 

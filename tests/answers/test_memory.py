@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from suite.answers.frontier import frontier
 from suite.cli.terminal.output import print_tables
 from suite.page.formats.render import render
-from suite.page.report import Report
+from suite.page.report import Report, report
 from suite.protocol import Protocol
-from suite.results import Results
+from suite.results import Results, load
+from suite.results.frame import Frame
 from suite.sets.rows import Row
 from suite.sets.schema import to_table
 from tests.answers.asking import answered, asked
@@ -75,14 +77,16 @@ def test_the_frontier_says_that_a_workload_allows_no_more() -> None:
 
 
 def test_the_answer_says_what_is_open() -> None:
-    first = "gpt2 train: Largest batch that fits: jax_jit"
-    assert answered("frontier", rows()).sentence == f"{first} 8 to 15, torch_eager 4 to 7."
+    first = "gpt2 train: Under 6 GiB"
+    assert answered("frontier", rows()).sentence == (
+        f"{first} jax_jit fits the largest batch: 8 to 15; torch_eager fits 4 to 7."
+    )
     more = [*rows(), memory_row("jax_jit", 10, 6), memory_row("jax_jit", 11, None), memory_row("tf_xla", 16, 5)]
     assert answered("frontier", more).sentence == (
-        f"{first} 10, torch_eager 4 to 7. The largest that was tried, 16, fits on tf_xla."
+        f"{first} the largest batch that was tried, 16, fits on tf_xla; jax_jit fits 10, torch_eager fits 4 to 7."
     )
     never = [memory_row(stack, batch, batch) for batch in (1, 2) for stack in ("jax_jit", "tf_xla")]
-    assert answered("frontier", never).sentence.endswith("The largest batch that was tried, 2, fits on every stack.")
+    assert answered("frontier", never).sentence == f"{first} the largest batch that was tried, 2, fits on every stack."
     nothing = [memory_row("jax_jit", batch, None) for batch in (1, 2)]
     assert answered("frontier", nothing).sentence == "No size that was tried fits."
 
@@ -90,8 +94,35 @@ def test_the_answer_says_what_is_open() -> None:
 def test_a_search_that_ended_otherwise_says_so() -> None:
     late = memory_row("tf_xla", 12, 3) | {"outcome": "timeout", "reason": "not done within 20 min"}
     timed_out = [*rows(), memory_row("tf_xla", 2, 2), late]
-    assert "tf_xla 2 or more (12 ended as timeout)" in answered("frontier", timed_out).sentence
+    assert answered("frontier", timed_out).sentence == (
+        "gpt2 train: Under 6 GiB it is open which stack fits the largest batch; jax_jit fits 8 to 15, torch_eager fits "
+        "4 to 7, tf_xla fits 2 or more (its search failed: 12 ended as timeout)."
+    )
     assert limits(timed_out)["tf_xla"]["why_none"] == "12: timeout"
+
+
+def test_stacks_that_fit_the_same_share_the_largest() -> None:
+    tied = [
+        memory_row(stack, batch, peak) for stack in ("tf_xla", "jax_jit") for batch, peak in ((1, 1), (2, 2), (3, None))
+    ]
+    none, broken = memory_row("numpy", 1, None), memory_row("torch_xla", 1, None) | {"outcome": "error"}
+    assert answered("frontier", [*tied, none, broken]).sentence == (
+        "gpt2 train: Under 6 GiB jax_jit and tf_xla fit the largest batch: 2; numpy fits none, torch_xla fits none ("
+        "its search failed: 1 ended as error)."
+    )
+
+
+def test_the_published_frontier_is_ranked_drawn_and_headlined_with_its_limit() -> None:
+    [folder] = (Path(__file__).parents[2] / "sets").glob("*.9d1bcf64*")
+    made = report(load(folder))
+    assert made.verdict == (
+        "gpt2 train: Under 6 GiB torch_inductor fits the largest batch: 79; torch_eager fits 53, tf_xla fits 49, "
+        "jax_jit fits 45, tf_graph fits 38, torchax_jit fits 37, torch_xla fits 34."
+    )
+    found = frontier(Frame(made.results, made.analysis))
+    assert found and found.table["largest_size"].to_list() == [79, 53, 49, 45, 38, 37, 34]
+    sizes = found.figures[0]
+    assert sizes and sizes.names == found.table["stack"].to_list() and sizes.values[0] == "79"
 
 
 def printed(asked_rows: list[Row], capsys: pytest.CaptureFixture[str], vary: str = "") -> list[str]:
@@ -137,7 +168,8 @@ def test_a_page_of_memory_alone_is_whole(tmp_path: Path) -> None:
     page = Page(render(file).read_text(encoding="utf-8"))
     assert not page.open
     assert "gpt2: which stack runs out of memory first" in page.text
-    assert "Largest batch that fits: jax_jit 8 to 15, torch_eager 4 to 7." in page.text
+    assert "Under 6 GiB jax_jit fits the largest batch: 8 to 15; torch_eager fits 4 to 7." in page.text
+    assert "Largest batch of gpt2 train that fits" in page.text
     assert "killed at its 6 GiB limit" in page.text
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     links = {attributes["href"] for tag, attributes in page.elements if tag == "a" and attributes.get("href")}

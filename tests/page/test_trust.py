@@ -12,7 +12,7 @@ from suite import results
 from suite.answers.noise import exceeded, noise_floors, readings, share_beside
 from suite.page.formats.export import export
 from suite.page.formats.render import render
-from suite.page.notices import QUIET, Account, Notice, Trust, notices
+from suite.page.notices import QUIET, Account, Notice, Trust, account
 from suite.page.report import report
 from suite.sets.result_set import ResultSet
 from tests.page import synthetic
@@ -20,13 +20,14 @@ from tests.page.parts import found as found_
 from tests.results.rows import rows_of
 
 SETS = Path(__file__).parents[1] / "results" / "sets"
+PUBLISHED = sorted(folder for folder in (Path(__file__).parents[2] / "sets").iterdir() if folder.is_dir())
 READING = {"measured_at": "2026-01-15T10:00:00+00:00", "threads": 2, "side": 1024, "flops_per_second": 2e11}
 
 
-def account(loaded: results.Results, ceilings: list[dict[str, Any]]) -> Account:
+def account_of(loaded: results.Results, ceilings: list[dict[str, Any]]) -> Account:
     """The account of a set without blocks' records, with these readings of the ceiling."""
     analysis = loaded.analysis()
-    return Account(notices(analysis, None, readings(analysis, (), ceilings)))
+    return account(analysis, None, readings(analysis, (), ceilings))
 
 
 def test_a_noisy_block_makes_a_set_restless_and_one_block_makes_it_weak(
@@ -55,12 +56,12 @@ def test_each_reading_of_the_ceiling_beyond_its_limit_makes_a_set_restless(
     ceilings: list[dict[str, Any]], cause: str, notice: str
 ) -> None:
     loaded = results.load(SETS / "three_questions")
-    calm, told = account(loaded, [READING | {"cores_had": 0.99}, READING]), account(loaded, ceilings)
+    calm, told = account_of(loaded, [READING | {"cores_had": 0.99}, READING]), account_of(loaded, ceilings)
     assert told.word == Trust.RESTLESS
     [added] = {*told.notices} - {*calm.notices}
     assert added.cause == cause and notice in added.text
     doubted = [READING | {"cores_had": 0.99}, *(reading | {"in_doubt": True} for reading in ceilings)]
-    assert account(loaded, doubted).notices == calm.notices
+    assert account_of(loaded, doubted).notices == calm.notices
 
 
 def test_a_restless_set_says_which_cause_holds_with_its_figure() -> None:
@@ -69,9 +70,11 @@ def test_a_restless_set_says_which_cause_holds_with_its_figure() -> None:
         for other in ([0.010, 0.0112, 0.0101], [0.019, 0.0215, 0.0203])
     )
     calm = decided.analysis("numpy")
-    assert Account(notices(calm, None, readings(calm, (), ()))).word == Trust.QUIET, "wide, but decided"
+    decided_all = account(calm, None, readings(calm, (), ()))
+    assert (decided_all.word, decided_all.causes) == (Trust.RESTLESS, "wide intervals"), "though all is decided"
+    assert decided_all.reason.startswith("No ratio is undecided; a smaller difference could have been, because of ")
     analysis = open_.analysis("numpy")
-    told = Account(notices(analysis, None, readings(analysis, (), ())))
+    told = account(analysis, None, readings(analysis, (), ()))
     assert told.word == Trust.RESTLESS and told.causes == "wide intervals"
     assert re.search(r"the narrowest interval of a ratio is ±[\d.]+\s%\.$", told.notices[0].text)
     assert told.reason == (
@@ -79,7 +82,7 @@ def test_a_restless_set_says_which_cause_holds_with_its_figure() -> None:
         "the machine is over its limit):"
     )
     busy = [READING | {"cores_had": 0.87}]
-    both = Account(notices(analysis, None, readings(analysis, (), busy)))
+    both = account(analysis, None, readings(analysis, (), busy))
     assert both.reason == "Small differences may stay undecided because of these 2 notices:", "the machine was, too"
 
 
@@ -97,6 +100,30 @@ def test_the_reason_counts_the_notices_that_decide_the_word() -> None:
     many = [(Trust.RESTLESS, name) for name in "abcd"]
     assert told(*many)[1] == "a, b, 2 more"
     assert told(*many, plain)[3] == "Small differences may stay undecided because of the first 4 of these 5 notices:"
+
+
+@pytest.mark.parametrize("folder", PUBLISHED, ids=lambda folder: folder.name[:23])
+def test_the_badge_of_each_published_set_agrees_with_its_readings(folder: Path) -> None:
+    made = report(results.load(folder))
+    over = exceeded(readings(made.analysis, made.results.blocks, made.results.ceilings))
+    assert {reading.notice for reading in over} <= {*made.notices}
+    assert made.trust == Trust.WEAK or (made.trust == Trust.RESTLESS) == bool(over)
+    undecided = any(speedup.verdict == "undecided" for speedup in made.analysis.speedups)
+    if made.trust == Trust.RESTLESS:
+        assert made.account.reason.startswith("No ratio is undecided") != undecided
+
+
+@pytest.mark.parametrize("digits", ["7dfeec9f", "91ec4bb0"])
+def test_a_withdrawn_reading_is_said_to_be_and_does_not_count(digits: str) -> None:
+    [folder] = (each for each in PUBLISHED if f".{digits}" in each.name)
+    made = report(results.load(folder))
+    assert made.account.causes == "wide intervals" and "other programs were running" not in str(made.facts)
+    assert "the reading of their share of the cores' time is withdrawn: Linux books" in made.facts["Machine"]
+    [share] = (
+        r for r in readings(made.analysis, (), made.results.ceilings) if r.what.startswith("Share of its cores'")
+    )
+    assert share.found.startswith("withdrawn: Linux books") and not share.notice
+    assert not any("got only" in text for text in made.notices)
 
 
 @pytest.mark.release

@@ -16,6 +16,7 @@ import pytest
 
 from suite import results
 from suite.case import Attempt, Flag
+from suite.cli.measure.answer import explained
 from suite.launch.local import Local
 from suite.machine import noise
 from suite.plan import layout
@@ -108,15 +109,36 @@ def test_a_wrong_stack_leaves_every_ratio_and_is_not_run_again(tmp_path: Path) -
     assert found[0].ratio.value < 0.8, "the slow variant sleeps twice as long"
 
 
-def without_reference(folder: Path) -> Session:
+def without_reference(folder: Path, **asked: Any) -> Session:
     """A session of two blocks of a scene that no float64 reference and no golden file knows."""
-    session = make_session(folder / "set", make_plan(("calm",), blocks=2, blocks_max=2))
+    session = make_session(folder / "set", make_plan(("calm",), blocks=2, blocks_max=2, **asked))
     story = shutil.copytree(SCENARIOS / "story", folder / "story")
     spec = (story / "spec.py").read_text()
     (story / "spec.py").write_text(spec[: spec.index("def reference")])
     (story / "oracle.py").touch()
     session.runner.workloads["story"] = load(story)
     return session
+
+
+class Later(Heard):
+    """Dialects that pass after the first row, with another output."""
+
+    def __init__(self, session: Session, dialects: tuple[str, ...]) -> None:
+        super().__init__()
+        self.session, self.dialects = session, dialects
+
+    def attempt_ends(self, row: Row) -> None:
+        super().attempt_ends(row)
+        if len(self.rows) > 1:
+            return
+        other = [
+            metric | {"values": [2.0 * value for value in metric["values"]]}
+            for metric in row.metrics
+            if metric["kind"] == "digest"
+        ]
+        for dialect in self.dialects:
+            peer = Row(row | {"case_id": dialect, "dialect": dialect, "metrics": metrics_json(other)})
+            self.session.runner.agreement.remember(peer)
 
 
 def test_what_one_dialect_alone_says_is_unverified_from_the_first_row_on(tmp_path: Path) -> None:
@@ -127,29 +149,24 @@ def test_what_one_dialect_alone_says_is_unverified_from_the_first_row_on(tmp_pat
 
 def test_a_stack_that_ran_first_is_wrong_once_the_dialects_after_it_agree(tmp_path: Path) -> None:
     session = without_reference(tmp_path)
-
-    class Later(Heard):
-        """Two dialects that pass after the first row, with another output."""
-
-        def attempt_ends(self, row: Row) -> None:
-            super().attempt_ends(row)
-            if len(self.rows) > 1:
-                return
-            other = [
-                metric | {"values": [2.0 * value for value in metric["values"]]}
-                for metric in row.metrics
-                if metric["kind"] == "digest"
-            ]
-            for dialect in ("torch", "tf"):
-                peer = Row(row | {"case_id": dialect, "dialect": dialect, "metrics": metrics_json(other)})
-                session.runner.agreement.remember(peer)
-
-    session.listener = Later()
+    session.listener = Later(session, ("torch", "tf"))
     first, contradicted, second = session.run()
-    assert (first["outcome"], contradicted["outcome"], second["outcome"]) == ("ok", "wrong", "wrong")
+    assert (first["outcome"], contradicted["outcome"], second["outcome"]) == ("wrong", "wrong", "wrong")
     assert contradicted["provenance"] == "inferred"
     assert contradicted["reason"].endswith("against tf and torch, which agree")
     assert not any(Flag.UNVERIFIED in row["flags"] for row in (contradicted, second))
+
+
+def test_what_differs_without_a_majority_differs_in_every_replicate_and_block(tmp_path: Path) -> None:
+    session = without_reference(tmp_path, twin=True)
+    session.listener = Later(session, ("torch",))
+    rows = session.run()
+    assert {(row["block"], row["replicate"]) for row in rows} == {(1, 1), (1, 2), (2, 1), (2, 2)}
+    for kept in (rows, results.load(tmp_path / "set").rows):  # results.parquet has it, too
+        assert {row["outcome"] for row in kept} == {"differ"} and len({row["reason"] for row in kept}) == 1
+    assert all(row["synced_seconds"] for row in rows), "their times are shown"
+    [line, *_] = explained(exit_code(rows), rows, tmp_path, tmp_path)
+    assert line == "Exit code 3: 1 of 1 cases differ."
 
 
 def test_the_twin_runs_in_every_block_and_is_no_comparison(tmp_path: Path) -> None:

@@ -92,9 +92,7 @@
       row.hidden = !isAsked(row) || (state.sure === "1" && !sure);
       count += row.hidden ? 0 : 1;
       var leaders = leading(chosen, place), of = { question: name, leaders: leaders, ratios: {}, ranked: ranked(place), track: all.tracks[place], behind: all.metrics[state.metric].behind[place] || [] };
-      of.open = leaders.length === all.stacks.filter(function (stack, column) {
-        return isShown(column) && isAnswer(chosen.rows[place][column]);
-      }).length;
+      of.open = leaders.length === of.ranked.length;
       cells[place].forEach(function (cell, column) {
         var entry = chosen.rows[place][column];
         cell.classList.toggle("leads", leaders.indexOf(column) >= 0);
@@ -126,17 +124,13 @@
       cellsOf(part).forEach(function (cell, column) { fill(cell, top[place][1][column], top[place][0]); });
     });
   }
-  function isAnswer(entry) { return kind(entry) === "measured" || isJudged(entry); }
-  function isJudged(entry) { return kind(entry) !== "mean" && all.signs[kind(entry)] !== undefined; }
   // Those of the shown stacks that none of them is shown to be faster than.
   function leading(chosen, place) {
     var pairs = all.metrics[state.metric].behind[place];
     if (!pairs) return [];
-    var judged = all.stacks.map(function (stack, column) { return column; }).filter(function (column) {
-      return isShown(column) && isJudged(chosen.rows[place][column]);
-    });
-    return judged.filter(function (column) {
-      return !pairs.some(function (pair) { return pair[0] === column && judged.indexOf(pair[1]) >= 0; });
+    var timed = ranked(place);
+    return all.stacks.map(function (stack, column) { return column; }).filter(function (column) {
+      return timed.indexOf(column) >= 0 && !pairs.some(function (pair) { return pair[0] === column && timed.indexOf(pair[1]) >= 0; });
     });
   }
 

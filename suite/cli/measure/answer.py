@@ -3,14 +3,13 @@ code."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from suite import units
 from suite.answers.endings import lines, shortened
-from suite.case import Flag
+from suite.case import Flag, Outcome
 from suite.cli.terminal.output import print_json, print_table, print_tables
 from suite.errors import COMMAND
 from suite.machine.description import named
@@ -18,15 +17,22 @@ from suite.page.formats.export import document
 from suite.page.report import Report
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
-from suite.results.outcomes import FAILED, FAILURES, NOTHING_MEASURED, outcome_text, outcome_words
+from suite.results.outcomes import FAILED, FAILURES, NOTHING_MEASURED, gravest, outcome_text, outcome_words
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row, accepted
+from suite.verdicts.grouping import grouped
 
 DOUBTS: dict[str, str] = {
     Flag.UNVERIFIED: "its result was compared with nothing that could show it wrong",
     Flag.NOT_FINITE: "some of its results are NaN or infinite",
     Flag.GRAPH_BREAKS: "the compiler left parts of it to Python",
     Flag.WIDER: "it computes in a wider type than its inputs have",
+}
+VERBS: dict[str, str] = {
+    Outcome.ERROR: "failed",
+    Outcome.CRASHED: "crashed",
+    Outcome.WRONG: "gave wrong results",
+    Outcome.DIFFER: "differ",
 }
 MOST = 5  # failed cases that are printed; the others are only counted
 
@@ -96,11 +102,13 @@ def explained(code: int, rows: Sequence[Row], folder: Path, page: Path) -> list[
         return []
     counted = accepted(rows)
     failed = [line for line in lines(counted, {}) if line["outcome"] in FAILURES]
-    counts = Counter({word: sum(line["processes"] for line in failed if line["outcome"] == word) for word in FAILURES})
-    words = ", ".join(f"{count} ended as {word}" for word, count in (+counts).items())
+    cases = [
+        gravest(row.outcome for row in processes) for processes in grouped(counted, lambda row: row["case_id"]).values()
+    ]
+    words = [f"{cases.count(word)} of {len(cases):,} cases {VERBS[word]}" for word in FAILURES if word in cases]
     rest = [f"  and {len(failed) - MOST} more: {page}#endings"] if len(failed) > MOST else []
     return [
-        f"Exit code {code}: of {len(counted)} rows {words}.",
+        f"Exit code {code}: {', '.join(words)}.",
         *(line for failure in failed[:MOST] for line in lines_of(failure, folder)),
         *rest,
     ]

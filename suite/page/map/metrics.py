@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from suite import units
-from suite.page.map.cells import NOTHING, SIGNS, Square, colour, ratio_square, state_square
+from suite.case import Flag
+from suite.page.map.cells import NOTHING, Square, colour, ratio_square, state_square
 from suite.page.sections.timed.units import Units, column_units
+from suite.page.sections.whole_set.terms import flag_words
 from suite.results.analysis import Comparison
 from suite.results.cases.break_even import Course, crossing
 from suite.results.outcomes import Cell, outcome_text
@@ -105,7 +107,8 @@ METRICS = (
 
 def square(metric: Metric, comparison: Comparison, cell: Cell | None, *, is_decided: bool = True) -> Square:
     """Returns the cell of a stack on a question. `comparison` is already over the chosen baseline and by the metric's
-    clock. Where something is decided, a stack that leads has a frame."""
+    clock. Where something is decided, a stack that leads has a frame. The note has every flag of its processes but
+    `assumed`, which the page counts once below the map."""
     if cell is None:
         return replace(NOTHING, title=f"{comparison.name}: not planned")
     stack = comparison.of(cell.stack)
@@ -114,15 +117,20 @@ def square(metric: Metric, comparison: Comparison, cell: Cell | None, *, is_deci
     else:
         own = metric.own(stack, column_units(comparison))
         shown = replace(reading(metric, comparison, stack, own), own=own)
-        is_judged = bool(metric.clock) and is_decided and shown.kind in SIGNS
-        shown = replace(shown, leads=is_judged and stack.stack in comparison.leaders)
+        shown = replace(shown, leads=bool(metric.clock) and is_decided and stack.stack in comparison.leaders)
         if metric is STEADY and stack.has_modes:
             shown = replace(shown, has_modes=True, title=f"{shown.title}; its processes run in two modes")
-        if cell.failed:  # it has times, but not from all of its processes
-            ending = outcome_text(cell)
-            note = "; ".join(filter(None, [shown.note, ending]))
-            shown = replace(shown, note=note, title=f"{shown.title} ({ending})")
+        ending = outcome_text(cell) if cell.failed else ""  # it has times, but not from all of its processes
+        twin = comparison.noise_flags if comparison.noise and comparison.noise.stack == cell.stack else ()
+        flags = [*flagged(stack.flags), *(f"A/A twin: {words}" for words in flagged(twin))]
+        if more := "; ".join(filter(None, [ending, *flags])):
+            note = "; ".join(filter(None, [shown.note, more]))
+            shown = replace(shown, note=note, title=f"{shown.title} ({more})")
     return replace(shown, title=f"{cell.stack} on {comparison.name}: {shown.title}")
+
+
+def flagged(flags: Iterable[tuple[str, str]]) -> list[str]:
+    return [f"{flag_words(flag)} {share}".strip() for flag, share in flags if flag != Flag.ASSUMED]
 
 
 def reading(metric: Metric, comparison: Comparison, stack: StackFigures, own: str) -> Square:

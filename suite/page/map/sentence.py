@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from suite.answers.sentences import capital, listed
-from suite.page.map.cells import ANSWERED
 from suite.page.map.page_map import Map, MapRow
 from suite.page.sections.timed.formulations import own_words
 from suite.verdicts.grouping import grouped
@@ -66,8 +65,7 @@ def lead(row: MapRow, ranked: Sequence[str], behind: Behind, columns: Sequence[s
     squares = dict(zip(columns, row.squares, strict=True))
     names = tuple(stack for stack, square in squares.items() if square.leads)
     over = {} if row.note else {stack: squares[stack].words for stack in names if squares[stack].kind == "faster"}
-    timed = [stack for stack, square in squares.items() if square.kind in ANSWERED]
-    is_open = len(names) == len(timed)
+    is_open = len(names) == len(ranked)
     return Lead(row.name, row.track, names, over, is_open, "" if is_open else own_words(names, ranked, behind))
 
 

@@ -12,9 +12,9 @@ from suite.case import Case
 from suite.errors import COMMAND
 from suite.page.map.remedies import options, options_of
 from suite.page.sections.labels import link_target
+from suite.page.sections.mkl_record import measured, slowed
 from suite.results.analysis import Analysis, Comparison
 from suite.sets.plan import PlanFile
-from suite.stacks.kernels import MKL_DEFAULT
 from suite.stacks.torch.mkl_path import KNOB
 
 INTEL, AMD = "GenuineIntel", "AuthenticAMD"  # vendors, by Linux's names; the tuned track's knob acts on AMD's alone
@@ -38,28 +38,33 @@ class MklNote:
 def mkl_note(
     comparison: Comparison, analysis: Analysis, machine: Mapping[str, Any], file: PlanFile | None = None
 ) -> MklNote | None:
-    """Returns the note on a question; None if no stack's kernels name MKL's default path, or if the set doesn't say
+    """Returns the note on a question; None if MKL's default path was recorded of no stack, or if the set doesn't say
     that its processor isn't Intel's. `file` says how the set was made, for the command."""
-    slowed = [stack.stack for stack in comparison.stacks if f"MKL {MKL_DEFAULT}" in stack.kernels]
     vendor = machine.get("cpu_vendor")
-    if not slowed or vendor in (None, "", INTEL):
+    found = slowed(comparison, analysis, machine) if vendor not in (None, "", INTEL) else {}
+    if not found:
         return None
     although = ", although it has AVX-512" if "avx512f" in (machine.get("cpu_flags") or ()) else ""
-    names, calling = listed(slowed), "calls" if len(slowed) == 1 else "call"
-    stack, _, variant = slowed[0].partition("@")
-    case = replace(comparison.head.case, stack=stack, variant=variant, track=TUNED)
-    tuned = next((other for other in analysis.comparisons if other.id == case.comparison_id), None)
-    tested = bool(tuned and any((figures := tuned.of(stack)) and figures.counts for stack in slowed))
-    trial = "tested by this set's cases of --track=tuned" if tested else "not tested in this set"
-    testable = not tested and vendor == AMD
-    cause = f"That likely makes {names} slower here; it is {trial}."
+    names, calling = listed([*found]), "calls" if len(found) == 1 else "call"
+    wheres = [*dict.fromkeys(filter(None, found.values()))]
+    products = f"for products of matrices (recorded on {listed(wheres)})" if wheres else "here"
+    pairs = [stack.partition("@") for stack in found]
+    cases = [replace(comparison.head.case, stack=a, variant=b, implementation="", track=TUNED) for a, _, b in pairs]
+    case, seen = cases[0], next(filter(None, (measured(each, analysis, machine) for each in cases)), "")
+    asked = bool(comparison.head["implementation"])  # a question of a file, which may have no products
+    testable = not seen and vendor == AMD and not asked
+    trial = "tested on the tuned track" if seen else "not tested in this set"
+    limit = "as far as a step multiplies matrices"
+    slower = f"likely makes {names} slower {limit if wheres else 'here'}"
     return MklNote(
         anchor=link_target("k", comparison.name, comparison.id),
-        text=f"MKL, which {names} {calling} here, takes its default path on every processor that isn't Intel's, and "
-        f"this is {machine.get('cpu_model')}. On this path it uses at most AVX2 on this processor{although}. {cause}",
-        short=f"likely makes {names} slower here ({trial}{testable and '; a command there tests it'})",
+        text=f"MKL, which {names} {calling} {products}, takes its default path on every processor that isn't Intel's, "
+        f"and this is {machine.get('cpu_model')}. On this path it uses at most AVX2 on this processor{although}. "
+        f"That {slower}; it is {trial}{f': {seen}' if seen else ''}.",
+        short=f"{slower} ({trial}{'; a command there tests it' if testable else ''})",
         first=f"MKL's default path on this {'AMD processor' if vendor == AMD else 'processor'} likely slows {names}"
-        f"{'; a faster one may reverse the ranking' if testable else ''}.",
+        f"{f' {limit}' if asked and wheres else ''}"
+        f"{f'; {seen}' if seen else '; a faster one may reverse the ranking' if vendor == AMD else ''}.",
         command=trial_command(case, len(analysis.blocks), file) if testable else "",
         trial=trial_words(case) if testable else "",
     )

@@ -31,7 +31,7 @@ def test_a_run_that_ended_well_says_nothing() -> None:
 def test_a_failure_has_its_stack_case_outcome_reason_and_log() -> None:
     row = ended("jax_jit", Outcome.ERROR, "ValueError: no (in the first run, at x/x_jax.py:7)")
     total, line, log = lines_of(row, ended("numpy", Outcome.OK), ended("tf_xla", Outcome.TIMEOUT, "late"))
-    assert "3 rows" in total and "1 ended as error" in total
+    assert total == "Exit code 3: 1 of 3 cases failed."
     assert line == (
         f"  jax_jit, {row['case_name']}: error in the first run: ValueError: no (in the first run, at x/x_jax.py:7)"
     )
@@ -45,7 +45,7 @@ def test_processes_that_ended_alike_are_one_line_and_the_rest_is_counted() -> No
         for stack in ("numpy", "tf_xla", "tf_graph", "tf_eager", "torch_xla", "torch_eager")
     ]
     total, *lines = lines_of(*twice, *others)
-    assert "8 rows" in total and "2 ended as crashed, 6 ended as wrong" in total
+    assert total == "Exit code 3: 1 of 7 cases crashed, 6 of 7 cases gave wrong results."
     assert sum("(2 processes): crashed in the first run" in line for line in lines) == 1
     assert lines[-1] == f"  and 2 more: {PAGE}#endings"
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from suite import units
 from suite.environments import pythons
 from suite.machine import devices
+from suite.page.formats.render import page_of
 from suite.page.map.cells import SIGNS, STATES, colour, ratio_square, state_square
 from suite.page.map.controls import PageMap
 from suite.page.map.means import mean_rows
 from suite.page.map.metrics import STEADY
+from suite.page.report import report
 from suite.page.sections.timed.headlines import headlines
 from suite.page.sections.timed.units import column_units
-from suite.results import Results
+from suite.results import Results, load
 from suite.results.analysis import analyse
 from suite.results.outcomes import Cell, is_absent
 from suite.run.start import engines
@@ -139,6 +143,25 @@ def test_each_cell_has_its_own_figure_of_what_the_map_shows(loaded: Results) -> 
     assert len(seen) == 10
 
 
+def test_a_cell_names_its_flags_over_every_baseline_and_what_is_assumed_is_counted_once() -> None:
+    [folder] = (Path(__file__).parents[3] / "sets").glob("*.dd0d4e76*")  # that of README's table
+    made = report(load(folder))
+    page = made.overview
+    assert page and made.assumed == (
+        "Steady state is assumed, not shown, in 26 of 66 processes: 26 of 33 on ffn train."
+    )
+    ffn, column = [each.name for each in page.shown.rows].index("ffn train"), page.stacks.index("jax_jit")
+    shown = page.shown.rows[ffn].squares[column]
+    assert shown.note == "no steady state 1/3" and shown.is_noted and "noted" in shown.css
+    assert not any("assumed" in square.note for row in page.shown.rows for square in row.squares)
+    assert "A/A twin: no steady state 1/3" in {square.note for row in page.shown.rows for square in row.squares}
+    for baseline, chosen in page.data.metrics["steady"].maps.items():  # as the script shows it
+        entry = chosen.rows[ffn][column]
+        assert entry and entry[3].endswith("no steady state 1/3"), baseline
+        assert "noted" in entry[0].split() or entry[1] == "undecided", "an undecided cell shows its note in itself"
+    assert page_of(made).count(made.assumed) == 1
+
+
 def test_a_cell_without_a_figure_says_why_and_has_no_star() -> None:
     one_block_each = [
         row
@@ -149,4 +172,4 @@ def test_a_cell_without_a_figure_says_why_and_has_no_star() -> None:
     shown = PageMap(analysis, headlines(analysis))
     [row] = shown.shown.rows
     [cell] = [square for square in row.squares if square.kind == "none"]
-    assert cell.words == "\N{EN DASH}" and cell.note == "nothing to compare it with" and cell.css == "none"
+    assert cell.words == "\N{EN DASH}" and cell.note == "nothing to compare it with" and cell.css == "none leads"

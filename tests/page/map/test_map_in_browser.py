@@ -14,7 +14,6 @@ from playwright.sync_api import Page
 
 from suite import results, units
 from suite.page.formats.render import page, render
-from suite.page.map.cells import ANSWERED
 from suite.page.map.controls import PageMap
 from suite.page.map.means import mean_rows
 from suite.page.map.metrics import STEADY
@@ -216,6 +215,7 @@ def test_who_hides_stacks_gets_the_frames_means_and_sentence_of_the_others(
     made = PageMap(loaded.analysis(), headlines(loaded.analysis()))
     over = map_over(analysis, STEADY, made.shown.columns)
     order = [[stack.stack for stack in comparison.stacks if stack.counts] for comparison in analysis.comparisons]
+    names = [comparison.name for comparison in analysis.comparisons]
     random, columns, seen = Random(baseline), made.shown.columns, set()
     for number in (0, 1, 3, 6, 7):
         hidden = random.sample(columns, number)
@@ -232,8 +232,8 @@ def test_who_hides_stacks_gets_the_frames_means_and_sentence_of_the_others(
         rows = []
         for row, pairs in zip(over.rows, made.behind, strict=True):
             squares = dict(zip(columns, row.squares, strict=True))
-            timed = {stack for stack in shown if squares[stack].kind in ANSWERED}
-            leading = leaders(timed, pairs)
+            timed = next(of for name, of in zip(names, order, strict=True) if name == row.name)
+            leading = leaders([stack for stack in timed if stack in shown], pairs)
             kept = tuple(replace(squares[stack], leads=stack in leading) for stack in shown)
             rows.append(replace(row, squares=kept))
         visible = replace(over, columns=tuple(shown), rows=tuple(rows))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from suite.cli.options import RunOptions
 from suite.page.map.panel import panels
 from suite.page.map.remedies import options_of
 from suite.page.report import report
+from suite.page.sections import mkl_record
 from suite.page.sections.mkl_note import MklNote, mkl_note
 from suite.page.sections.timed.comparisons import ComparisonsSection
 from suite.results.analysis import Analysis
@@ -90,17 +92,41 @@ def test_there_is_no_note_where_the_set_does_not_support_it(loaded: results.Resu
     assert note_of(with_kernels(loaded.analysis(), "MKL AVX-512"), AMD) is None
 
 
-def test_a_set_with_the_tuned_track_says_that_it_tests_it(slowed: Analysis) -> None:
-    gemm = next(comparison for comparison in slowed.comparisons if comparison.name == "gemm forward")
-    tuned = dataclasses.replace(gemm.head.case, track="tuned").comparison_id
-    both = (*slowed.comparisons, dataclasses.replace(gemm, id=tuned, stacks=slowed_free(gemm.stacks)))
-    note = mkl_note(gemm, dataclasses.replace(slowed, comparisons=both), AMD)
-    assert note and note.command == "" and "tested by this set's cases of --track=tuned" in note.text
+def note_in(digits: str, question: str) -> MklNote | None:
+    """The note of a published set on one of its questions."""
+    [folder] = (Path(__file__).parents[3] / "sets").glob(f"*.{digits}*")
+    views = part(report(results.load(folder)), ComparisonsSection).views
+    return next(view for view in views if view.comparison.name == question).mkl_note
 
 
-def slowed_free(stacks: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The stacks as they are with another path."""
-    return tuple(dataclasses.replace(stack, kernels="MKL AVX-512") for stack in stacks)
+def test_a_set_with_the_tuned_track_says_who_leads_on_it() -> None:
+    note = note_in("b839632f", "ffn train default track")
+    assert note and note.command == "" and note.short.endswith(" (tested on the tuned track)")
+    assert note.first == (
+        "MKL's default path on this AMD processor likely slows torch_eager; with MKL's path for Intel's processors "
+        "(the tuned track of this set) torch_eager leads ffn train: jax_jit is 0.881× [0.848, 0.915] as fast."
+    )
+    assert note_in("b839632f", "ffn train tuned track") is None
+
+
+def test_a_question_without_a_record_has_that_of_its_set_and_the_measured_result_of_another() -> None:
+    note = note_in("069b23a2", "mha train")  # only gemm's libraries were recorded
+    assert note and "call for products of matrices (recorded on gemm train of this set)" in note.text
+    assert "(the tuned track of set b839632f5c59) torch_eager leads mha train: jax_jit is 0.896× " in note.first
+    assert note_in("069b23a2", "selu train") is None, "it has no products"
+    assert note_in("2c911dfa", "rnn forward").text.startswith("MKL, which keras_torch calls here")  # type: ignore[union-attr]
+
+
+def test_a_set_that_records_no_library_has_what_an_own_set_recorded_of_its_processor_and_lock(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    note = note_in("63b514e6", "attention forward")
+    assert note and "which torch_eager and torch_inductor call for products of matrices (recorded on gemm " in note.text
+    assert "of set 069b23a24959, with this processor and lock)" in note.text and note.command == ""
+    assert "slows torch_eager and torch_inductor as far as a step multiplies matrices; a faster one may " in note.first
+    assert note_in("ce22462e", "argsort forward") is None, "it waits for memory"
+    monkeypatch.setattr(mkl_record, "own_sets", tuple)
+    assert note_in("63b514e6", "attention forward") is None, "no evidence"
 
 
 def test_every_panel_of_the_question_links_to_the_note(slowed: Analysis) -> None:

@@ -60,7 +60,7 @@ class ComparisonView:
 
     @cached_property
     def mkl_note(self) -> MklNote | None:
-        """Why MKL took its default path; None if no stack's kernels name that path."""
+        """Why MKL took its default path; None if that was recorded of no stack."""
         results = self.frame.results
         return mkl_note(self.comparison, self.frame.analysis, results.machine, results.plan_file)
 

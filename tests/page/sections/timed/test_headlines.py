@@ -13,7 +13,7 @@ from suite.answers.noise import readings
 from suite.cli.terminal.output import print_tables
 from suite.page.formats.export import export
 from suite.page.formats.render import render
-from suite.page.notices import notices
+from suite.page.notices import account
 from suite.page.report import report
 from suite.page.sections.timed.comparisons import ComparisonsSection
 from suite.page.sections.timed.headlines import headlines
@@ -31,7 +31,7 @@ THREE = plan_file().plan.protocol
 def told(rows: list[Row]) -> list[str]:
     """The notices on rows of a set without blocks' records."""
     analysis = analysis_of(rows)
-    return [notice.text for notice in notices(analysis, None, readings(analysis, (), ()))]
+    return [notice.text for notice in account(analysis, None, readings(analysis, (), ())).notices]
 
 
 def analysis_of(rows: list[Row], baseline: str = "numpy") -> Analysis:
