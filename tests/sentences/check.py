@@ -1,0 +1,551 @@
+"""Holds what sentences say against the reader: `wrong_in` returns what is false, each with what is true."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from tests.sentences import figures
+from tests.sentences.pairs import Ratio, seconds
+from tests.sentences.reader import EAGER, NATIVE, Truth
+from tests.sentences.said import Fact, Grammar, NotUnderstood, Some, facts_in
+from tests.sentences.shown import agrees, interval_agrees
+
+Found = tuple[bool, Any]  # whether it is so, and what is so
+
+
+@dataclass(frozen=True)
+class Violation:
+    kind: str
+    sentence: str
+    fact: Fact | None
+    true: Any
+
+
+def wrong_in(kind: str, sentence: str, truth: Truth) -> list[Violation]:
+    """Returns what a sentence says that isn't so; one violation without a fact if it can't be understood."""
+    try:
+        facts = facts_in(kind, sentence, grammar(truth))
+    except (NotUnderstood, ValueError, IndexError, KeyError) as unclear:
+        return [Violation(kind, sentence, None, f"not understood: {unclear}")]
+    found = []
+    for fact in facts:
+        try:
+            is_so, true = CHECKS[fact.what](truth, fact)
+        except (KeyError, IndexError, AttributeError, TypeError, ValueError) as missing:
+            is_so, true = False, f"the set has no such thing: {missing!r}"
+        if not is_so:
+            found.append(Violation(kind, sentence, fact, true))
+    return found
+
+
+def grammar(truth: Truth) -> Grammar:
+    made = truth.__dict__.get("grammar")
+    if made is None:
+        names = {name for purpose in ("timed", "memory", "explain") for name in truth.named(purpose).values()}
+        made = truth.__dict__["grammar"] = Grammar(sorted(names), truth.stacks)
+    return made
+
+
+def equal(value: Callable[[Truth, Fact], Any]) -> Callable[[Truth, Fact], Found]:
+    def check(truth: Truth, fact: Fact) -> Found:
+        true = value(truth, fact)
+        return bool(fact.value == true), true
+
+    return check
+
+
+def number(value: Callable[[Truth, Fact], float | None]) -> Callable[[Truth, Fact], Found]:
+    def check(truth: Truth, fact: Fact) -> Found:
+        true = value(truth, fact)
+        return agrees(fact.value, true), true
+
+    return check
+
+
+def shown(said: tuple[str, str], ratio: Ratio | None) -> Found:
+    ratio_said, interval = said
+    is_so = ratio is not None and agrees(ratio_said, ratio.value) and interval_agrees(interval, ratio.low, ratio.high)
+    return is_so, ratio and (ratio.value, ratio.low, ratio.high)
+
+
+def fastest(truth: Truth, fact: Fact) -> Found:
+    lead, who = fact.value
+    leaders = truth.leaders(fact.on)
+    unfinished = any(row["outcome"] == "not run" for row in truth.rows)
+    word = "So far the lowest median" if unfinished else "Fastest" if len(leaders) == 1 else "Lowest median"
+    return (lead, who) == (word, leaders[0]), (word, leaders)
+
+
+def verdict(truth: Truth, fact: Fact) -> Found:
+    ratio = truth.ratio(fact.on, fact.who, fact.over)
+    return truth.base(fact.on) == fact.over and ratio is not None and ratio.word == fact.value, ratio and ratio.word
+
+
+def reason(truth: Truth, fact: Fact) -> Found:
+    ratio = truth.ratio(fact.on, fact.who, fact.over)
+    if ratio is None or ratio.word != "undecided" or ratio.low is None:
+        return not fact.value, ""
+    return fact.value.startswith(ratio.reason or "the interval contains 1"), ratio.reason or "the interval contains 1"
+
+
+def no_ratio(truth: Truth, fact: Fact) -> Found:
+    base, cell = truth.base(fact.on), truth.cells[fact.on].get(truth.baseline)
+    return fact.who == base or truth.ratio(fact.on, fact.who, base) is None or not cell, base
+
+
+def alone(truth: Truth, fact: Fact) -> bool:
+    ratio = truth.ratio(fact.on, fact.who, truth.base(fact.on))
+    return bool(ratio and ratio.word in ("faster", "slower") and ratio.in_set != ratio.word and not ratio.reason)
+
+
+def failed(truth: Truth, fact: Fact) -> Found:
+    cells = truth.cells[fact.on].values()
+    true = sum(cell.failed for cell in cells), len(cells)
+    return fact.value == (true if true[0] else (0, 0)), true
+
+
+def stands_for(truth: Truth, fact: Fact) -> Found:
+    base = truth.base(fact.on)
+    return fact.value == truth.baseline != base == fact.who, base
+
+
+def spreads(truth: Truth, fact: Fact) -> Found:
+    of = [truth.spread(fact.on, who) for who in truth.counting(fact.on) if truth.modes(fact.on, who)]
+    number_, low, high = fact.value
+    return number_ == len(of) and agrees(low, min(of)) and agrees(high, max(of)), (len(of), min(of), max(of))
+
+
+def with_modes(truth: Truth, fact: Fact) -> frozenset[str]:
+    return frozenset(who for who in truth.counting(fact.on) if truth.modes(fact.on, who))
+
+
+def long_first(truth: Truth, fact: Fact) -> Found:
+    who, said = fact.value
+    true = truth.long_first(fact.on, fact.who)
+    return (who == fact.who and agrees(said, true)) if who else true is None, (fact.who, true)
+
+
+def total(truth: Truth, fact: Fact) -> Found:
+    than, step, last = fact.value
+    stretches = truth.least(fact.on)
+    if last:
+        return last == stretches[-1][1] != fact.who, stretches
+    if not than:
+        return stretches[-1] == (1, fact.who), stretches
+    since, who = stretches[-1]
+    return who == fact.who and than == stretches[-2][1] and agrees(step, since), stretches
+
+
+def range_of(said: tuple[str, str], ratios: list[float], over: str, truth: Truth) -> Found:
+    if not ratios:
+        return said == ("", ""), None
+    ends = min(ratios), max(ratios)
+    return over == truth.baseline and all(map(agrees, said, ends)), ends
+
+
+def lead_range(truth: Truth, fact: Fact) -> Found:
+    of = [truth.ratio(fact.on, who, truth.baseline) for who in truth.leaders(fact.on)]
+    known = [ratio.value for ratio in of if ratio and ratio.word == "faster"]
+    stands_in = truth.base(fact.on) != truth.baseline
+    is_open = {*truth.leaders(fact.on)} == {*truth.counting(fact.on)}
+    return range_of(fact.value, [] if stands_in or is_open or len(known) < len(of) else known, fact.over, truth)
+
+
+def counted_leaders(truth: Truth, fact: Fact) -> Found:
+    leaders, (said, among) = truth.leaders(fact.on), fact.value
+    base = truth.baseline if truth.baseline in leaders else ""
+    return (said, among) == (len(leaders), base), leaders
+
+
+def open_question(truth: Truth, fact: Fact) -> Found:
+    leaders, counting = frozenset(truth.leaders(fact.on)), frozenset(truth.counting(fact.on))
+    is_so = fact.value == counting if isinstance(fact.value, Some) else fact.value == len(counting)
+    return is_so and leaders == counting, leaders
+
+
+def of_track(truth: Truth, track: str) -> dict[str, list[str]]:
+    return truth.led([on for on in truth.cells if not track or f"{track} track" in on])
+
+
+def led(truth: Truth, fact: Fact) -> Found:
+    """Holds the number of questions that stacks lead together, and how many the one leads alone."""
+    questions = of_track(truth, fact.on)
+    who = names_of(fact.who)
+    together = [on for on, leaders in questions.items() if who <= {*leaders}]
+    by_itself = sum(who == {*questions[on]} for on in together) if len(who) == 1 else 0
+    said = fact.value if len(who) == 1 else (fact.value[0], 0)
+    return said == (len(together), by_itself), (len(together), by_itself)
+
+
+def names_of(listed: str) -> frozenset[str]:
+    return frozenset(listed.replace(" and ", ", ").split(", "))
+
+
+def led_together(truth: Truth, fact: Fact) -> Found:
+    """Stacks that lead the same questions are said together: else a tie reads like a win."""
+    questions = of_track(truth, fact.on)
+    led_by = {who: frozenset(on for on, of in questions.items() if who in of) for of in questions.values() for who in of}
+    some = next(iter(sorted(fact.value.names)))
+    alike = frozenset(who for who, of in led_by.items() if of == led_by.get(some) and of)
+    return fact.value == alike, alike
+
+
+def asked(truth: Truth, fact: Fact) -> int:
+    return len(of_track(truth, fact.on))
+
+
+def leads_most(truth: Truth, fact: Fact) -> int:
+    return max(Counter(who for of in of_track(truth, fact.on).values() for who in of).values())
+
+
+def led_range(truth: Truth, fact: Fact) -> Found:
+    names, found = names_of(fact.who), []
+    for on, leaders in of_track(truth, fact.on).items():
+        for who in names & {*leaders}:
+            ratio = truth.ratio(on, who, truth.baseline)
+            if ratio and ratio.word == "faster" and truth.base(on) == truth.baseline:
+                found.append(ratio.value)
+    return range_of(fact.value, found, fact.over, truth)
+
+
+def lowest(truth: Truth) -> Counter[str]:
+    return Counter(counting[0] for on in truth.cells if (counting := truth.counting(on)))
+
+
+def lowest_on(truth: Truth, fact: Fact) -> Found:
+    number_, of = fact.value
+    return number_ == lowest(truth)[fact.who] and of in (0, len(truth.led())), lowest(truth)
+
+
+def mean(truth: Truth, fact: Fact) -> Found:
+    said, common, asked_ = fact.value, figures.common(truth), len(truth.cells)
+    ranked = sorted(figures.means(truth, common=True).items(), key=lambda of: (-of[1].value, of[0])) if common else []
+    own = figures.means(truth, common=False)
+    if "few" in said:
+        return common in (0, 1) and asked_ > 1 and ("one" in said["few"]) == (common == 1), common
+    if "mean" not in said and "own" not in said:
+        return not own and fact.over == truth.baseline, [*own]
+    if "own" in said:
+        counts = Counter(who for _, who in truth.over_own)
+        first = max(own, key=lambda who: own[who].value)
+        is_so = (fact.who, said["leader"]) == (first, ranked[0][0]) and first != ranked[0][0]
+        is_so &= (int(said["of"]), int(said["their_of"])) == (counts[first], counts[said["leader"]])
+        both = shown((said["own"], said["interval"]), own[first])[0] and shown((said["theirs"], said["their_interval"]), own[said["leader"]])[0]
+        return is_so and both, {who: (own[who].value, own[who].low, own[who].high) for who in (first, ranked[0][0])}
+    is_so = (fact.who, fact.over, int(said["common"])) == (ranked[0][0], truth.baseline, common)
+    return is_so and agrees(said["mean"], ranked[0][1].value), (ranked[0][0], ranked[0][1].value, common)
+
+
+def latency(truth: Truth, fact: Fact) -> Found:
+    firsts = {(on, who): cell.call("first") or 0.0 for on, cells in truth.cells.items() for who, cell in cells.items()}
+    without = sum(not cell.used for cells in truth.cells.values() for cell in cells.values())
+    if not fact.value:
+        return not any(firsts.values()), None
+    on, who = max(firsts, key=lambda case: firsts[case])
+    is_so = (fact.on, fact.who) == (on, who) and agrees(fact.value["first"], firsts[on, who])
+    return is_so and int(fact.value["without"] or 0) == without, (on, who, firsts[on, who], without)
+
+
+def least_total(truth: Truth, fact: Fact) -> Found:
+    stretches = truth.least(fact.on)
+    ends = [since - 1 for since, _ in stretches[1:]] + [None]
+    is_so = [who for who, _ in fact.value] == [who for _, who in stretches]
+    return is_so and all(agrees(said, end) if end else not said for (_, said), end in zip(fact.value, ends, strict=False)), stretches
+
+
+def more_totals(truth: Truth, fact: Fact) -> int:
+    return sum(len(truth.calls(on)) > 1 for on in truth.cells) - 1
+
+
+def without_total(truth: Truth, fact: Fact) -> Found:
+    questions = [on for on in truth.cells if len(truth.calls(on)) > 1]
+    true = {(who, on) for on in questions for who in truth.cells[on] if who not in truth.calls(on)}
+    return fact.value == true, true
+
+
+def never_pays(truth: Truth, fact: Fact) -> frozenset[tuple[str, str]]:
+    return frozenset(pair for pair in truth.upon(EAGER).items() if not figures.paid(truth, pair[0])[0])
+
+
+def pays_off(truth: Truth, fact: Fact) -> Found:
+    steps, of = figures.paid(truth, fact.who)
+    low, high, some, asked_ = fact.value
+    is_so = truth.upon(EAGER).get(fact.who) == fact.over and agrees(low, min(steps)) and agrees(high or low, max(steps))
+    counts = (int(some), int(asked_)) == (len(steps), of) if some else len(steps) == of
+    return is_so and counts, (min(steps), max(steps), len(steps), of)
+
+
+def free(truth: Truth, fact: Fact) -> Found:
+    said, words = dict(fact.value), {}
+    for on, cells in truth.cells.items():
+        if fact.who in cells and fact.over in cells:
+            words[on] = truth.pair_word(on, fact.who, NATIVE)
+    free_ = [on for on, ratio in words.items() if ratio and ratio.word in ("tie", "faster")]
+    slower = {on: 1 / ratio.value for on, ratio in words.items() if ratio and ratio.word == "slower"}
+    open_ = sum(bool(ratio and ratio.word == "undecided") for ratio in words.values())
+    worst = max(slower, key=lambda on: slower[on], default="")
+    is_so = truth.upon(NATIVE).get(fact.who) == fact.over and (int(said["free"]), int(said["of"])) == (len(free_), len(words))
+    is_so &= said["worst_on"] == worst and (not worst or agrees(said["worst"], slower[worst])) and int(said["open"] or 0) == open_
+    return is_so, {on: ratio and (ratio.word, ratio.value) for on, ratio in words.items()}
+
+
+def early(truth: Truth, fact: Fact) -> Found:
+    known = {case: share for case, share in figures.early(truth).items() if share > 0}
+    case = max(known, key=lambda each: known[each], default=("", ""))
+    return (fact.on, fact.who) == case and (not known or agrees(fact.value, known[case])), (case, known.get(case))
+
+
+def copied(truth: Truth, fact: Fact) -> Found:
+    nothing, some, of, most = fact.value
+    known = figures.copies(truth)
+    sure = {case: gap for case, (gap, low) in known.items() if low > 0}
+    if not some:
+        return not sure and (nothing or not known), sure
+    case = max(sure, key=lambda each: sure[each])
+    is_so = (int(some), int(of), fact.on, fact.who) == (len(sure), len(known), *case)
+    return is_so and agrees(most, sure[case]), (len(sure), len(known), case, sure[case])
+
+
+def settings(truth: Truth, fact: Fact) -> Found:
+    found: dict[str, Counter[str]] = {}
+    for by_value in figures.settings(truth, figures.TITLES[fact.on]).values():
+        for value, ratio in by_value.items():
+            found.setdefault(value, Counter())[ratio.word] += 1
+    return fact.value == {value: dict(words) for value, words in found.items()}, found
+
+
+def fields(truth: Truth, fact: Fact) -> int:
+    return sum(bool(figures.settings(truth, field)) for field in figures.FIELDS)
+
+
+def memory(way: Any) -> Callable[[Truth, Fact], Found]:
+    def check(truth: Truth, fact: Fact) -> Found:
+        who, times, of, low, high = fact.value
+        true = figures.extreme(truth, way)
+        return (who == true[0] and (times, of) == true[1:3] and agrees(low, true[3]) and agrees(high, true[4])), true
+
+    return check
+
+
+def in_ended(truth: Truth, fact: Fact) -> Found:
+    part, whole, who, on = true = figures.in_ended(truth)
+    said = (fact.who, fact.on) == (who, on)
+    return said and (not who or (agrees(fact.value[0], part) and agrees(fact.value[1], whole))), true
+
+
+def held(truth: Truth, fact: Fact) -> Found:
+    (size, who, on, kinds), *others = figures.held(truth)
+    if not fact.value:
+        return size == 0, size
+    if others and others[0][0] == size:
+        return False, f"{who} on {on} and {others[0][1]} on {others[0][2]} hold as much, {size}"
+    is_so = (fact.who, fact.on) == (who, on) and agrees(fact.value["held"], size)
+    return is_so and agrees(fact.value["part"], kinds[fact.value["kind"]]) and kinds[fact.value["kind"]] == max(kinds.values()), (who, on, size, kinds)
+
+
+def ended(truth: Truth, fact: Fact) -> Found:
+    word, count, rest = fact.value
+    of = figures.endings(truth)
+    true = sum(outcome == word for outcome in of.values())
+    names = {asked: name for purpose in ("timed", "memory") for asked, name in truth.named(purpose).items()}
+    cases = {(who, names.get(a, "")) for (a, who, _), outcome in of.items() if outcome == word}
+    return count == true and (rest == len(of) if word == "ok" else not rest or rest == cases), (true, len(of))
+
+
+def agree(truth: Truth, fact: Fact) -> tuple[int, int]:
+    known = figures.errors(truth).values()
+    return sum(error is not None and outcome not in ("wrong", "differ") for outcome, error in known), len(known)
+
+
+def largest_error(truth: Truth, fact: Fact) -> Found:
+    known = {who: 0.0 for who in ()}  # {stack: its largest error that passed}
+    for (_, who), (outcome, error) in figures.errors(truth).items():
+        if error is not None and outcome not in ("wrong", "differ"):
+            known[who] = max(known.get(who, 0.0), error)
+    if not fact.who:
+        return not known, known
+    most = max(known.values())
+    return known[fact.who] == most and agrees(fact.value, most, digits=2), (most, known)
+
+
+def outcomes(truth: Truth, fact: Fact) -> frozenset[str]:
+    cases = figures.errors(truth).items()
+    return frozenset(f"{who} on {on}" for (on, who), (outcome, _) in cases if outcome == fact.on)
+
+
+def reading(truth: Truth, fact: Fact) -> Found:
+    _, true = figures.readings(truth)[fact.on or fact.what.removeprefix("notice of ")]
+    said = fact.value
+    if isinstance(true, tuple):
+        some = [Some(names_of_questions(said[2]))] if len(said) > 2 and len(true) > 2 else []
+        return tuple(map(int, said[:2])) == true[:2] and (not some or some[0] == true[2]), true
+    text = said[-1].removeprefix("±")
+    return agrees(text, true) or f"{true:.0%}" == text.replace(" ", ""), true
+
+
+def names_of_questions(listed: str) -> frozenset[str]:
+    return frozenset(listed.replace(" and ", ", ").split(", ")) if "others" not in listed else frozenset()
+
+
+def over_limits(truth: Truth, fact: Fact) -> frozenset[str]:
+    return frozenset(cause for cause, (is_over, _) in figures.readings(truth).items() if is_over)
+
+
+def badge(truth: Truth, fact: Fact) -> Found:
+    word, causes = figures.badge(truth)
+    return fact.value[0] == word and fact.value[1] == causes, (word, causes)
+
+
+def notices(truth: Truth, fact: Fact) -> Found:
+    true = {(cause, "") for cause in over_limits(truth, fact)}
+    causes = {cause for cause, has in figures.weak(truth).items() if has}
+    doubted = {on for on in truth.cells if (twin := truth.twin_of(on)) and twin.p <= truth.pairs.doubt}
+    true |= {(cause, "") for cause in causes - {"a stack that differs from itself"}}
+    true |= {("a stack that differs from itself", on) for on in doubted}
+    true |= {(outcome, on) for outcome, of in figures.invalid(truth).items() for on in of}
+    true |= {("stand-in", on) for on in truth.cells if truth.base(on) != truth.baseline}
+    return fact.value == true, true
+
+
+def notice_of_stand_in(truth: Truth, fact: Fact) -> Found:
+    return (fact.who, fact.over) == (truth.base(fact.on), truth.baseline), truth.base(fact.on)
+
+
+def notice_of_invalid(truth: Truth, fact: Fact) -> Found:
+    outcome = fact.what.removeprefix("notice of ")
+    true = figures.invalid(truth)[outcome][fact.on]
+    return frozenset((fact.who or fact.value[0]).split(", ")) == true, true
+
+
+def notice_of_twin(truth: Truth, fact: Fact) -> Found:
+    return shown((fact.value[0], fact.value[1]), truth.twin_of(fact.on))
+
+
+def missing(truth: Truth, fact: Fact) -> Found:
+    true = sum(row["outcome"] == "not run" for row in truth.rows)
+    return int(fact.value[0]) == true, true
+
+
+def mkl(truth: Truth, fact: Fact) -> Found:
+    slowed, untested = figures.mkl(truth)
+    said = Some(names_of(fact.value["slowed"]))
+    return said == slowed and bool(fact.value["may"]) == untested, (slowed, untested)
+
+
+def fits(truth: Truth, fact: Fact) -> Found:
+    low, end, high = fact.value
+    largest, failing = figures.largest(truth)[fact.who]
+    if high:
+        return (number_or(low), number_or(high)) == (largest, (failing or 0) - 1), (largest, failing)
+    is_so = number_or(low) == largest and (failing == largest + 1 or "curve" in end if "more" not in end else failing is None)
+    return is_so, (largest, failing)
+
+
+def number_or(text: str) -> int:
+    return int(text.replace(",", "") or 0)
+
+
+def fit(truth: Truth, fact: Fact) -> tuple[int, int]:
+    rows = [row for row in truth.rows if row["purpose"] == "memory"]
+    return sum(row["outcome"] == "ok" for row in rows), len(rows)
+
+
+def cell(truth: Truth, fact: Fact) -> Found:
+    if not fact.over:
+        return agrees(fact.value["time"], truth.time(fact.on, fact.who)), truth.time(fact.on, fact.who)
+    ratio, word = truth.ratio(fact.on, fact.who, fact.over), fact.value["word"].strip()
+    interval = fact.value["interval"]
+    is_so = ratio is not None and agrees(fact.value["ratio"], ratio.value) and (not interval or interval_agrees(interval, ratio.low, ratio.high))
+    return is_so and (not word or (ratio is not None and ratio.word == word)) and fact.over == truth.base(fact.on), ratio and (ratio.value, ratio.low, ratio.high, ratio.word)
+
+
+def unified_cell(truth: Truth, fact: Fact) -> Found:
+    ratio, said = truth.pair_word(fact.on, fact.who, NATIVE), fact.value
+    times = agrees(said["under"], truth.time(fact.on, fact.over)) and agrees(said["time"], truth.time(fact.on, fact.who))
+    is_so, true = shown((said["ratio"], said["interval"]), ratio)
+    return is_so and times and ratio is not None and ratio.word == said["word"], (true, ratio and ratio.word)
+
+
+CHECKS: dict[str, Callable[[Truth, Fact], Found]] = {
+    "counting": equal(lambda t, f: len(t.counting(f.on))),
+    "planned": equal(lambda t, f: len(t.cells[f.on])),
+    "fastest": fastest,
+    "rivals": equal(lambda t, f: frozenset(t.leaders(f.on)) - {f.who}),
+    "ratio": lambda t, f: shown(f.value, t.ratio(f.on, f.who, f.over)),
+    "verdict": verdict,
+    "reason": reason,
+    "no ratio": no_ratio,
+    "stands for": stands_for,
+    "alone": equal(alone),
+    "partly": equal(lambda t, f: t.cells[f.on][f.who].failed),
+    "failed": failed,
+    "time": number(lambda t, f: t.time(f.on, f.who) if f.who in t.counting(f.on) else None),
+    "best": number(lambda t, f: min(seconds(t.processes(f.on, f.who)))),
+    "spread": number(lambda t, f: t.spread(f.on, f.who)),
+    "spreads": spreads,
+    "modes": equal(with_modes),
+    "long first": long_first,
+    "total": total,
+    "leaders": equal(lambda t, f: frozenset(t.leaders(f.on))),
+    "verb": equal(lambda t, f: len(t.leaders(f.on)) == 1),
+    "leaders counted": counted_leaders,
+    "lead range": lead_range,
+    "open": open_question,
+    "told": equal(lambda t, f: frozenset(of_track(t, f.on))),
+    "led": led,
+    "led together": led_together,
+    "led range": led_range,
+    "leads most": equal(leads_most),
+    "asked": equal(asked),
+    "lowest on": lowest_on,
+    "lowest others": equal(lambda t, f: (len(lowest(t)) - f.value[1], f.value[1])),
+    "questions": equal(lambda t, f: sum(bool(t.counting(on)) for on in t.cells) and len(t.cells)),
+    "mean": mean,
+    "latency": latency,
+    "least total": least_total,
+    "more totals": equal(more_totals),
+    "without total": without_total,
+    "never pays": equal(never_pays),
+    "pays off": pays_off,
+    "free": free,
+    "unified pairs": equal(lambda t, f: len(t.upon(NATIVE))),
+    "early": early,
+    "copies": copied,
+    "settings": settings,
+    "fields": equal(fields),
+    "least memory": memory(min),
+    "most memory": memory(max),
+    "in ended": in_ended,
+    "held": held,
+    "ended": ended,
+    "endings": equal(lambda t, f: len({*figures.endings(t).values()} - {"ok"})),
+    "agree": equal(agree),
+    "largest error": largest_error,
+    "outcomes": equal(outcomes),
+    "reading": reading,
+    "over their limits": equal(over_limits),
+    "noisy": equal(lambda t, f: figures.readings(t)["noisy blocks"][1]),
+    "badge": badge,
+    "notices": notices,
+    "notice of stand-in": notice_of_stand_in,
+    "notice of a stack that differs from itself": notice_of_twin,
+    "notice of an unfinished run": missing,
+    "notice of one block": lambda t, f: (figures.weak(t)["one block"], None),
+    "notice of unpinned environments": lambda t, f: (figures.weak(t)["unpinned environments"], None),
+    **{f"notice of {outcome}": notice_of_invalid for outcome in ("wrong", "differ", "implausible")},
+    **{f"notice of {cause}": reading for cause in ("wide intervals", "a wide noise floor", "noisy blocks", "other programs")},
+    "mkl": mkl,
+    "fits": fits,
+    "searched": equal(lambda t, f: len(figures.largest(t))),
+    "fit": equal(fit),
+    "cell": cell,
+    "unified cell": unified_cell,
+    "floor": lambda t, f: shown((f.value["ratio"], f.value["interval"]), t.twin_of(f.on)),
+}
+
+
+def all_wrong(said: Iterable[tuple[str, str]], truth: Truth) -> list[Violation]:
+    return [violation for kind, sentence in said for violation in wrong_in(kind, sentence, truth)]
