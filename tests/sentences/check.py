@@ -154,6 +154,45 @@ def lead_range(truth: Truth, fact: Fact) -> Found:
     return range_of(fact.value, [] if stands_in or is_open or len(known) < len(of) else known, fact.over, truth)
 
 
+def lower_median(truth: Truth, fact: Fact) -> Found:
+    lowest_, first = truth.counting(fact.on)[0], truth.leaders(fact.on)[0]
+    who, said = fact.value
+    if lowest_ == first:
+        return not who, None
+    return who == lowest_ and agrees(said, truth.time(fact.on, lowest_)), lowest_
+
+
+def own_formulation(truth: Truth, fact: Fact) -> Found:
+    leaders, counting = truth.leaders(fact.on), truth.counting(fact.on)
+    mine = {who.partition(":")[2] for who in leaders}
+    having = {framework(who) for who in counting if who.partition(":")[2] in mine}
+    is_own = len(having) == 1 and "" not in mine and len({*map(framework, counting)}) > 1 and len(leaders) < len(counting)
+    return fact.value == (having.pop() if is_own else ""), mine
+
+
+def framework(who: str) -> str:
+    plain = who.partition(":")[0].partition("@")[0]
+    names = {"jax": "JAX", "torch": "PyTorch", "torchax": "PyTorch", "onnxruntime": "PyTorch", "tf": "TensorFlow"}
+    return names.get(plain.partition("_")[0], plain)
+
+
+def best_of_each(truth: Truth, fact: Fact) -> Found:
+    best: dict[str, str] = {}
+    for who in truth.counting(fact.on):
+        best.setdefault(framework(who), who)
+    is_so = [who for who, _ in fact.value] == [*best.values()]
+    return is_so and all(agrees(time, truth.time(fact.on, who)) for who, time in fact.value), best
+
+
+def same_formulation(truth: Truth, fact: Fact) -> Found:
+    name, times, lead = fact.value
+    stacks = [who for who in truth.counting(fact.on) if who.partition(":")[2] == name]
+    behind = truth.behind(fact.on)
+    leading = frozenset(who for who in stacks if not any((who, other) in behind for other in stacks))
+    is_so = [who for who, _ in times] == stacks and lead == (leading if len(leading) < len(stacks) else frozenset())
+    return is_so and all(agrees(time, truth.time(fact.on, who)) for who, time in times), leading
+
+
 def counted_leaders(truth: Truth, fact: Fact) -> Found:
     leaders, (said, among) = truth.leaders(fact.on), fact.value
     base = truth.baseline if truth.baseline in leaders else ""
@@ -170,27 +209,32 @@ def of_track(truth: Truth, track: str) -> dict[str, list[str]]:
     return truth.led([on for on in truth.cells if not track or f"{track} track" in on])
 
 
-def led(truth: Truth, fact: Fact) -> Found:
-    """Holds the number of questions that stacks lead together, and how many the one leads alone."""
-    questions = of_track(truth, fact.on)
-    who = names_of(fact.who)
-    together = [on for on, leaders in questions.items() if who <= {*leaders}]
-    by_itself = sum(who == {*questions[on]} for on in together) if len(who) == 1 else 0
-    said = fact.value if len(who) == 1 else (fact.value[0], 0)
-    return said == (len(together), by_itself), (len(together), by_itself)
-
-
 def names_of(listed: str) -> frozenset[str]:
     return frozenset(listed.replace(" and ", ", ").split(", "))
 
 
+def alike(truth: Truth, track: str) -> dict[frozenset[str], frozenset[str]]:
+    """Returns {questions: the stacks that lead exactly these}."""
+    led: dict[str, set[str]] = {}
+    for on, leaders in of_track(truth, track).items():
+        for who in leaders:
+            led.setdefault(who, set()).add(on)
+    return {frozenset(of): frozenset(who for who in led if led[who] == of) for of in led.values()}
+
+
 def led_together(truth: Truth, fact: Fact) -> Found:
-    """Stacks that lead the same questions are said together: else a tie reads like a win."""
+    """Stacks that lead the same questions are said together, and one that leads none alone shares the lead: else a tie
+    reads like a win."""
+    who, number_, alone_, among, leads = fact.value
+    groups = alike(truth, fact.on)
+    fitting = {stacks: of for of, stacks in groups.items() if who in (stacks, len(stacks)) and len(of) == number_}
     questions = of_track(truth, fact.on)
-    led_by = {who: frozenset(on for on, of in questions.items() if who in of) for of in questions.values() for who in of}
-    some = next(iter(sorted(fact.value.names)))
-    alike = frozenset(who for who, of in led_by.items() if of == led_by.get(some) and of)
-    return fact.value == alike, alike
+    for stacks, of in fitting.items():
+        by_itself = sum(frozenset(questions[on]) == stacks for on in of) if len(stacks) == 1 else 0
+        base = truth.baseline if isinstance(who, int) and truth.baseline in stacks else ""
+        if (alone_, among, leads) == (by_itself, base, by_itself > 0):
+            return True, None
+    return False, {tuple(sorted(stacks)): len(of) for of, stacks in groups.items()}
 
 
 def asked(truth: Truth, fact: Fact) -> int:
@@ -202,13 +246,17 @@ def leads_most(truth: Truth, fact: Fact) -> int:
 
 
 def led_range(truth: Truth, fact: Fact) -> Found:
-    names, found = names_of(fact.who), []
-    for on, leaders in of_track(truth, fact.on).items():
-        for who in names & {*leaders}:
-            ratio = truth.ratio(on, who, truth.baseline)
-            if ratio and ratio.word == "faster" and truth.base(on) == truth.baseline:
-                found.append(ratio.value)
-    return range_of(fact.value, found, fact.over, truth)
+    """Holds the range over every group of leaders that the clause may be of: one that is counted has no names."""
+    number_, *said = fact.value
+    true: Any = None
+    for of, stacks in alike(truth, fact.on).items():
+        if len(of) == number_ and (not fact.who or names_of(fact.who) == stacks):
+            ratios = [truth.ratio(on, who, truth.baseline) for on in of for who in stacks if truth.base(on) == truth.baseline]
+            values = [ratio.value for ratio in ratios if ratio and ratio.word == "faster"]
+            is_so, true = range_of((said[0], said[1]), values, fact.over, truth)
+            if is_so:
+                return True, true
+    return False, true
 
 
 def lowest(truth: Truth) -> Counter[str]:
@@ -237,6 +285,17 @@ def mean(truth: Truth, fact: Fact) -> Found:
         return is_so and both, {who: (own[who].value, own[who].low, own[who].high) for who in (first, ranked[0][0])}
     is_so = (fact.who, fact.over, int(said["common"])) == (ranked[0][0], truth.baseline, common)
     return is_so and agrees(said["mean"], ranked[0][1].value), (ranked[0][0], ranked[0][1].value, common)
+
+
+def mean_of(truth: Truth, fact: Fact) -> Found:
+    said, of, has_none, left = fact.value
+    known, lacking, number_ = figures.mean_of(truth, fact.on)
+    ranked = sorted(known, key=lambda who: (-known[who].value, who))
+    if not fact.who:
+        return not ranked and left == lacking, (ranked, lacking)
+    first = known[ranked[0]]
+    is_so = (fact.who, fact.over, int(of)) == (ranked[0], truth.baseline, number_) and left == lacking
+    return is_so and agrees(said, first.value) and has_none == (first.value < 1), (ranked[0], first.value, number_, lacking)
 
 
 def latency(truth: Truth, fact: Fact) -> Found:
@@ -469,6 +528,25 @@ def unified_cell(truth: Truth, fact: Fact) -> Found:
     return is_so and times and ratio is not None and ratio.word == said["word"], (true, ratio and ratio.word)
 
 
+def thread(truth: Truth, fact: Fact) -> Found:
+    """Holds the word on a thread: its two stacks alone are a family, named before anything was timed."""
+    said = fact.value
+    if "apart" in said:
+        return True, None
+    if said.get("more"):
+        ratio = next(of[said["more"]] for (_, who), of in figures.settings(truth, "threads").items() if who == fact.who)
+    else:
+        (on,) = truth.cells
+        ratio = truth.fixed(on, fact.who, fact.over, frozenset({fact.who}))
+    word = {"slower": "Confirmed", "faster": "The other way round"}.get(ratio.word, "Not confirmed")
+    is_so = said["claim"].removesuffix(" in part") == word
+    if "times" in said:
+        ends = ratio.low and ratio.high and agrees(said["low"], 1 / ratio.high) and agrees(said["high"], 1 / ratio.low)
+        is_so &= agrees(said["times"], 1 / ratio.value) and bool(ends) and said["word"] == ("" if word[0] != "N" else ratio.word)
+        return is_so, (word, 1 / ratio.value, ratio.low and 1 / ratio.low, ratio.high and 1 / ratio.high, ratio.word)
+    return is_so and said["word"] == ratio.word and shown((said["ratio"], said["interval"]), ratio)[0], (word, ratio)
+
+
 CHECKS: dict[str, Callable[[Truth, Fact], Found]] = {
     "counting": equal(lambda t, f: len(t.counting(f.on))),
     "planned": equal(lambda t, f: len(t.cells[f.on])),
@@ -493,9 +571,15 @@ CHECKS: dict[str, Callable[[Truth, Fact], Found]] = {
     "verb": equal(lambda t, f: len(t.leaders(f.on)) == 1),
     "leaders counted": counted_leaders,
     "lead range": lead_range,
+    "lower median": lower_median,
+    "own formulation": own_formulation,
+    "best of each": best_of_each,
+    "same formulation": same_formulation,
+    "mean of": mean_of,
+    "means": lambda t, f: (f.value == figures.groups(t), figures.groups(t)),
+    "thread": thread,
     "open": open_question,
     "told": equal(lambda t, f: frozenset(of_track(t, f.on))),
-    "led": led,
     "led together": led_together,
     "led range": led_range,
     "leads most": equal(leads_most),

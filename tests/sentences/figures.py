@@ -31,7 +31,10 @@ def means(truth: Truth, *, common: bool) -> dict[str, Ratio]:
     for (asked, who), ratio in truth.over_own.items():
         by_stack[who][asked] = ratio
     shared = set.intersection(*(set(of) for of in by_stack.values())) if by_stack else set()
-    kept = {who: [of[q] for q in (shared if common else of)] for who, of in by_stack.items()}
+    return geometric(truth, {who: [of[q] for q in (shared if common else of)] for who, of in by_stack.items()})
+
+
+def geometric(truth: Truth, kept: dict[str, list[Ratio]]) -> dict[str, Ratio]:
     logs: dict[str, dict[int, float]] = {}
     for who, ratios in kept.items():
         blocks = set.intersection(*(set(ratio.logs) for ratio in ratios)) if ratios else set()
@@ -48,6 +51,30 @@ def means(truth: Truth, *, common: bool) -> dict[str, Ratio]:
             ends = known[who].ends(truth.pairs.doubt / len(known)) if who in known else (None, None)
             found[who] = Ratio(value, *ends)
     return found
+
+
+def mean_of(truth: Truth, group: str) -> tuple[dict[str, Ratio], frozenset[str], int]:
+    """Returns the means of the stacks that have a ratio on each question of a group, the others, and its size."""
+    words = {part.removesuffix(" track") for part in group.split(", ")} - {"", "all questions"}
+    questions = []
+    for on, cells in truth.cells.items():
+        head = next(iter(cells.values())).rows[0]
+        if words <= {head["pass"], head["track"], head["precision"]} and truth.base(on) == truth.baseline:
+            questions += [on] if truth.baseline in truth.counting(on) else []
+    ids = [truth.ids[on] for on in questions]
+    stacks = {who for on in truth.cells for who in truth.cells[on]} - {truth.baseline}
+    kept = {who: [truth.over_own[id_, who] for id_ in ids if (id_, who) in truth.over_own] for who in stacks}
+    known = geometric(truth, {who: of for who, of in kept.items() if of})
+    lacking = frozenset(who for who in stacks if len(kept[who]) < len(ids))
+    return {who: mean for who, mean in known.items() if who not in lacking}, lacking, len(ids)
+
+
+def groups(truth: Truth) -> int:
+    """Returns the number of groups of questions: all, and those of two or more that share track, pass and precision."""
+    heads = [next(iter(cells.values())).rows[0] for cells in truth.cells.values()]
+    varying = [name for name in ("pass", "track", "precision") if len({head[name] for head in heads}) > 1]
+    times = Counter(tuple(head[name] for name in varying) for head in heads)
+    return 1 + sum(count > 1 for count in times.values()) * bool(varying)
 
 
 def common(truth: Truth) -> int:
@@ -273,7 +300,14 @@ def largest(truth: Truth) -> dict[str, tuple[int, int | None]]:
     }
 
 
-def changes(first: Truth, second: Truth) -> tuple[dict[str, tuple[Ratio | None, str, str]], float | None, list[str]]:
+Changes = dict[str, tuple[Ratio | None, str, str]]  # {case: (second over first, outcomes)}
+
+
+def middle_of_logs(ratios: list[float]) -> float:
+    return math.exp(median(map(math.log, ratios)))
+
+
+def changes(first: Truth, second: Truth) -> tuple[Changes, float | None, list[str]]:
     """Returns {case: (ratio, outcomes)} of the cases of two sets, the machine's drift, and in what the sets differ."""
     cells = [
         {of.rows[0]["case"]: (on, who, of) for on, cells in truth.cells.items() for who, of in cells.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,9 +124,10 @@ def headline(text: str, g: Grammar) -> Iterator[Fact]:
     else:
         one, rest = g.start(rf"(?P<lead>Fastest|Lowest median|So far the lowest median) for {{Q:on}}: {{S:who}}, {{T:time}}(?:{TIME})", text)
         yield from speed(one)
-        more, rest = g.start(r"(?: \((?P<ended>[^)]*)\))?(?:; not shown to be faster than {L:rivals})?(?P<alone>; sure by its question alone, not among all of the set)?\.", rest)
+        more, rest = g.start(r"(?: \((?P<ended>[^)]*)\))?(?:; not shown to be faster than {L:rivals})?(?:; {S:lower} has a lower median, {T:lower_time}, but is slower inside the blocks)?(?P<alone>; sure by its question alone, not among all of the set)?\.", rest)
         yield Fact("fastest", one["on"], value=(one["lead"], one["who"]))
         yield Fact("rivals", one["on"], one["who"], value=some(more["rivals"]))
+        yield Fact("lower median", one["on"], value=(more["lower"], more["lower_time"]))
         yield Fact("alone", one["on"], one["who"], value=bool(more["alone"]))
         yield Fact("partly", one["on"], one["who"], value=bool(more["ended"]))
         one["rest"] = rest
@@ -160,6 +161,24 @@ def failed(rest: str, on: str, g: Grammar) -> Rest:
     return facts
 
 
+TIMES = "{S} {T}(?:(?:, | and ){S} {T})*"
+BEST = rf" The best of each framework: (?P<best>{TIMES})\."
+SAME = rf" The same formulation, (?P<name>\w+): (?P<times>{TIMES}); with (?P=name) (?:{{L:lead}} (?:leads|share the lead)|nobody leads)\."
+
+
+def formulations(rest: str, on: str, g: Grammar) -> Generator[Fact, None, str]:
+    """Reads what a headline says of frameworks that were given different formulations; returns the text after it."""
+    if g.pattern(BEST).match(rest):
+        one, rest = g.start(BEST, rest)
+        yield Fact("best of each", on, value=tuple(m.groups() for m in g.pattern("({S}) ({T})").finditer(one["best"])))
+        while g.pattern(SAME).match(rest):
+            one, rest = g.start(SAME, rest)
+            times = tuple(m.groups() for m in g.pattern("({S}) ({T})").finditer(one["times"]))
+            yield Fact("same formulation", on, value=(one["name"], times, some(one["lead"])))
+        rest = rest.removeprefix(" No two frameworks have the same formulation.")
+    return rest
+
+
 MODES = r" Processes of {S:who} (?:run in two modes|differ widely, so other programs disturbed them): the slowest takes {R:spread} as long as the fastest\. The fastest process has a median of {T:best}, the typical one {T:typical}\."
 MANY_MODES = r" Processes of {N:count} stacks (?:run in two modes|differ widely, so other programs disturbed them) \({L:who}\): the slowest takes {R:low} to {R:high} as long as the fastest\."
 FIRST = r" The first run of {S:who} takes {T:first}(?:; by the medians it is ahead of {S:than} in total time from step {N:step} on|; by the medians {S:last} has the least total time in the end)?\."
@@ -167,7 +186,7 @@ FIRST = r" The first run of {S:who} takes {T:first}(?:; by the medians it is ahe
 
 def modes(facts: Rest, on: str, fastest: str, g: Grammar) -> Iterator[Fact]:
     yield from facts
-    rest, who = facts.text, set[str]()
+    rest, who = (yield from formulations(facts.text, on, g)), set[str]()
     while g.pattern(MODES).match(rest):
         one, rest = g.start(MODES, rest)
         who.add(one["who"])
@@ -205,7 +224,7 @@ def clauses(text: str, track: str, g: Grammar) -> Iterator[Fact]:
     full = {name.replace(f" {track} track", ""): name for name in g.questions if f"{track} track" in name} if track else {}
     g = Grammar([*g.questions, *full], g.stacks)
     told, first = [], True
-    for part in text.split("; "):
+    for part in re.split(r"; (?![^(]*\))", text):
         lowered = part[:1].lower() + part[1:] if re.match(rf"(?:{'|'.join(WORDS)}|neither|none)\b", part, re.IGNORECASE) else part
         about = next(filter(None, (g.maybe(pattern, lowered) for pattern in FEW)), None)
         if about:
@@ -213,16 +232,17 @@ def clauses(text: str, track: str, g: Grammar) -> Iterator[Fact]:
             told.append(on)
             yield from clause(about, on)
             continue
-        about = g.read(rf"{{L:who}} (?P<verb>leads?|shares?|share the lead on) (?P<share>both questions|all {{N}} questions|the question|{{N}} of {{N}} questions|{{N}})(?P<alone> alone|, {{N}} alone)?{RANGE}", part)
+        about = g.read(rf"(?:{{L:who}}|(?P<count>{{N}}) stacks(?:, {{S:among}} among them,)?) (?P<verb>leads?|shares? the lead on) (?P<share>both questions|all {{N}} questions|the question|{{N}} of {{N}} questions|{{N}})(?P<alone> alone|, {{N}} alone)?{RANGE}", part)
         yield from many(about, track, is_first=first)
         first = False
     if told:
         yield Fact("told", on=track, value=frozenset(told))
 
 
+OWN = r"(?:, a formulation that only (?P<own>\w+) was given \((?P<told>[^)]*)\))?"
 FEW = (
-    rf"{{L:who}} (?P<verb>leads?|share the lead on) {{Q:on}}{RANGE}",
-    rf"(?P<count>{{N}}) stacks(?:, {{S:among}} among them,)? share the lead on {{Q:on}}{RANGE}",
+    rf"{{L:who}} (?P<verb>leads?|share the lead on) {{Q:on}}{RANGE}{OWN}",
+    rf"(?P<count>{{N}}) stacks(?:, {{S:among}} among them,)? share the lead on {{Q:on}}{RANGE}{OWN}",
     r"(?:neither of {L:all}|none of {N:open} stacks) is shown to be faster on {Q:on}",
 )
 
@@ -236,20 +256,21 @@ def clause(about: dict[str, str], on: str) -> Iterator[Fact]:
     else:
         yield Fact("leaders", on, value=some(about["who"]))
         yield Fact("verb", on, value=about["verb"] == "leads")
+    yield Fact("own formulation", on, value=about["own"])
     yield Fact("lead range", on, over=about["over"], value=(about["low"], about["high"] or about["low"]))
 
 
 def many(about: dict[str, str], track: str, *, is_first: bool) -> Iterator[Fact]:
-    who, (number, of) = some(about["who"]), shares(about["share"])
+    number, of = shares(about["share"])
+    who = number_of(about["count"]) if about["count"] else some(about["who"])
     alone = number if about["alone"] == " alone" else int(re.sub(r"\D", "", about["alone"]) or 0)
-    yield Fact("led", track, who=about["who"], value=(number, alone))
-    yield Fact("led together", track, value=who)
+    yield Fact("led together", track, value=(who, number, alone, about["among"], about["verb"] == "leads"))
     if of or is_first:
         yield Fact("asked", track, value=of)
     if is_first:
         yield Fact("leads most", track, value=number)
     if about["low"] or is_first:
-        yield Fact("led range", track, about["who"], about["over"], (about["low"], about["high"] or about["low"]))
+        yield Fact("led range", track, about["who"], about["over"], (number, about["low"], about["high"] or about["low"]))
 
 
 def shares(words: str) -> tuple[int, int]:
@@ -274,14 +295,32 @@ def simple(*patterns: str, what: str, **values: Callable[[dict[str, str]], Any])
     return read
 
 
+LACK = r"(?: \(not ranked, since they lack a question: {L:left}\))?"
+GROUP = (
+    r"(?:(?P<group>[a-z][^:;]*): )?(?:{S:who} has the greatest mean speedup over {S:over}: {R:mean}, on {N:of} questions?"
+    r"|[Nn]o stack's mean speedup is over 1×, that of {S:base}; {S:next} has the next, {R:next_mean}, on {N:next_of} questions?"
+    rf"|(?P<none>[Nn]o stack answered all, so no mean ranks them)){LACK}(?:; |\.$)"
+)
+
+
 def summary(text: str, g: Grammar) -> Iterator[Fact]:
-    yield from simple(
+    old = simple(
         r"{S:who} has the greatest mean speedup over {S:over}: {R:mean}, on {N:common} questions? that all stacks answered\.",
         r"All stacks answered (?P<few>no question|only one question) together, so no mean ranks them\.",
         r"No ratio over {S:over} can be formed\.",
         r"By the means over each stack's own comparisons {S:who} is first \({R:own} ?(?P<interval>{I})?, {N:of} comparisons?; {S:leader} has {R:theirs} ?(?P<their_interval>{I})?, {N:their_of} comparisons?\)\. They don't rank, since they may cover different comparisons\.",
         what="mean",
-    )(text, g)
+    )
+    if not g.pattern(GROUP).match(text):
+        yield from old(text, g)
+        return
+    rest, groups = text, 0
+    while rest:
+        one, rest = g.start(GROUP, rest)
+        groups += 1
+        who, over, mean, of = (one[a] or one[b] for a, b in (("who", "next"), ("over", "base"), ("mean", "next_mean"), ("of", "next_of")))
+        yield Fact("mean of", one["group"].lower(), who, over, (mean, of, bool(one["next"]), some(one["left"])))
+    yield Fact("means", value=groups)
 
 
 def comparisons(text: str, g: Grammar) -> Iterator[Fact]:
@@ -462,6 +501,11 @@ def leads(text: str, g: Grammar) -> Iterator[Fact]:
     yield Fact("leaders", on, value=frozenset(filter(None, names.split(", "))))
 
 
+THREAD = (
+    r"(?P<claim>Confirmed(?: in part)?|The other way round|Not confirmed)(?P<far>, larger|, smaller)?: `{S:who}` takes "
+    r"(?P<times>[\d.,]+) times as long (?:as `{S:over}`|on {N:more} cores? as on {N:fewer}) \((?P<low>[\d.,]+) to "
+    r"(?P<high>[\d.,]+)(?:, (?P<word>\w+))?\) here(?:; .+)?\."
+)
 CASE = r"`{S:who}`(?: on {N:more} cores over {N:fewer}| over `{S:over}`) is {R:ratio} ?(?P<interval>{I})?, (?P<word>\w+)(?:; (?P<limit>.+))?\."
 PARSERS: dict[str, Callable[[str, Grammar], Iterable[Fact]]] = {
     "headline": headline,
@@ -486,7 +530,7 @@ PARSERS: dict[str, Callable[[str, Grammar], Iterable[Fact]]] = {
     "cause": simple(r"MKL's default path on this (?P<vendor>AMD )?processor likely slows {L:slowed}(?P<may>; a faster one may reverse the ranking)?\.", what="mkl"),
     "frontier": frontier,
     "memory": simple(r"{N:ok} of {N:of} cases? fit\.", what="fit", value=lambda f: (int(f["ok"]), int(f["of"]))),
-    "thread": simple(rf"(?P<claim>Confirmed in part|Confirmed|The other way round|Not confirmed) here: {CASE}", r"Can't be compared: (?P<apart>.+)\.", what="thread"),
+    "thread": simple(rf"(?P<claim>Confirmed(?: in part)?|The other way round|Not confirmed) here: {CASE}", THREAD, r"Can't be compared: (?P<apart>.+)\.", what="thread"),
     "compare": simple(
         r"{N:changed} of {N:of} cases changed; {N:worse} (?:is|are) worse by more than (?P<limit>[\d.]+ %), or no longer ok\.",
         r"The sets differ in (?P<unlike>.+): nothing is called faster\.",
