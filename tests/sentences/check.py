@@ -189,8 +189,9 @@ def same_formulation(truth: Truth, fact: Fact) -> Found:
     stacks = [who for who in truth.counting(fact.on) if who.partition(":")[2] == name]
     behind = truth.behind(fact.on)
     leading = frozenset(who for who in stacks if not any((who, other) in behind for other in stacks))
+    times = times if times is not None else [(who, "") for who in stacks]
     is_so = [who for who, _ in times] == stacks and lead == (leading if len(leading) < len(stacks) else frozenset())
-    return is_so and all(agrees(time, truth.time(fact.on, who)) for who, time in times), leading
+    return is_so and all(not time or agrees(time, truth.time(fact.on, who)) for who, time in times), leading
 
 
 def counted_leaders(truth: Truth, fact: Fact) -> Found:

@@ -77,7 +77,8 @@ def cells(text: str, truths: list[Truth]) -> Iterator[tuple[str, str, Truth]]:
 def across(said: list[str], heads: list[str], truths: list[Truth]) -> Iterator[tuple[str, str, Truth]]:
     who, over = said[0].strip("`"), heads[0].removeprefix("speedup over ").strip("`")
     for on, each in zip(heads[1:], said[1:], strict=True):
-        each = each.replace(", close", " close").replace(", undecided", " undecided").replace(", tie", " tie")
+        each = re.sub(r"(?<=×), (?=close|undecided|tie)", " ", each)
+        each = re.sub(r"(?:, two modes| by its question alone)+$", "", each)
         truth = next(t for t in truths if on in t.cells)
         if "×" in each:
             yield "cell", f"{on} | `{who}` over `{over}`: {each}", truth

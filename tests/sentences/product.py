@@ -54,6 +54,8 @@ def every_frame(of: Report) -> Iterator[Said]:
     assert of.overview
     for baseline in of.overview.baselines if of.overview.is_decided else ():
         shown = of.overview.map_by(STEADY, baseline)
-        for row in shown.rows:
+        for row, order in zip(shown.rows, of.overview.order, strict=True):
+            if len(order) < 2:  # nobody to lead
+                continue
             framed = [stack for stack, square in zip(shown.columns, row.squares, strict=True) if square.leads]
             yield "frames", f"{row.name}: {', '.join(framed)}"

@@ -108,7 +108,7 @@ TIME = (
     r" \(the baseline\)"
     r"| \(in place of the baseline {S:place}, which has no time that counts\)"
     r"|; (?:no ratio, the baseline {S} has no ok row|no block pairs it with the baseline {S})"
-    rf"|, (?:(?P<open>undecided)(?: \((?P<why>[^)]*)\))?: )?{RATIO}(?P<word>, a tie|, close|, slower)?"
+    rf"|, (?:(?P<open>undecided)(?: \((?P<why>[^)]*)\))?: )?{RATIO}(?P<word>, a tie|, close|, slower|, undecided)?"
 )
 
 
@@ -257,6 +257,9 @@ def clause(about: dict[str, str], on: str) -> Iterator[Fact]:
         yield Fact("leaders", on, value=some(about["who"]))
         yield Fact("verb", on, value=about["verb"] == "leads")
     yield Fact("own formulation", on, value=about["own"])
+    for each in about["told"].split("; ") if about["own"] and about["told"] != "no two frameworks share one" else ():
+        one = g.read(r"with (?P<name>\w+) (?:{L:lead} (?:leads|share the lead)|nobody leads)", each)
+        yield Fact("same formulation", on, value=(one["name"], None, some(one["lead"])))
     yield Fact("lead range", on, over=about["over"], value=(about["low"], about["high"] or about["low"]))
 
 
