@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tests.sentences import figures
@@ -13,6 +15,7 @@ from tests.sentences.reader import EAGER, NATIVE, Truth
 from tests.sentences.said import Fact, Grammar, NotUnderstood, Some, facts_in
 from tests.sentences.shown import agrees, interval_agrees
 
+THREADS = Path(__file__).parents[2] / "examples" / "threads.toml"
 Found = tuple[bool, Any]  # whether it is so, and what is so
 
 
@@ -92,8 +95,7 @@ def reason(truth: Truth, fact: Fact) -> Found:
 
 
 def no_ratio(truth: Truth, fact: Fact) -> Found:
-    base, cell = truth.base(fact.on), truth.cells[fact.on].get(truth.baseline)
-    return fact.who == base or truth.ratio(fact.on, fact.who, base) is None or not cell, base
+    return truth.ratio(fact.on, fact.who, truth.base(fact.on)) is None, truth.base(fact.on)
 
 
 def alone(truth: Truth, fact: Fact) -> bool:
@@ -166,7 +168,9 @@ def own_formulation(truth: Truth, fact: Fact) -> Found:
     leaders, counting = truth.leaders(fact.on), truth.counting(fact.on)
     mine = {who.partition(":")[2] for who in leaders}
     having = {framework(who) for who in counting if who.partition(":")[2] in mine}
-    is_own = len(having) == 1 and "" not in mine and len({*map(framework, counting)}) > 1 and len(leaders) < len(counting)
+    is_own = (
+        len(having) == 1 and "" not in mine and len({*map(framework, counting)}) > 1 and len(leaders) < len(counting)
+    )
     return fact.value == (having.pop() if is_own else ""), mine
 
 
@@ -252,7 +256,9 @@ def led_range(truth: Truth, fact: Fact) -> Found:
     true: Any = None
     for of, stacks in alike(truth, fact.on).items():
         if len(of) == number_ and (not fact.who or names_of(fact.who) == stacks):
-            ratios = [truth.ratio(on, who, truth.baseline) for on in of for who in stacks if truth.base(on) == truth.baseline]
+            ratios = [
+                truth.ratio(on, who, truth.baseline) for on in of for who in stacks if truth.base(on) == truth.baseline
+            ]
             values = [ratio.value for ratio in ratios if ratio and ratio.word == "faster"]
             is_so, true = range_of((said[0], said[1]), values, fact.over, truth)
             if is_so:
@@ -282,7 +288,10 @@ def mean(truth: Truth, fact: Fact) -> Found:
         first = max(own, key=lambda who: own[who].value)
         is_so = (fact.who, said["leader"]) == (first, ranked[0][0]) and first != ranked[0][0]
         is_so &= (int(said["of"]), int(said["their_of"])) == (counts[first], counts[said["leader"]])
-        both = shown((said["own"], said["interval"]), own[first])[0] and shown((said["theirs"], said["their_interval"]), own[said["leader"]])[0]
+        both = (
+            shown((said["own"], said["interval"]), own[first])[0]
+            and shown((said["theirs"], said["their_interval"]), own[said["leader"]])[0]
+        )
         return is_so and both, {who: (own[who].value, own[who].low, own[who].high) for who in (first, ranked[0][0])}
     is_so = (fact.who, fact.over, int(said["common"])) == (ranked[0][0], truth.baseline, common)
     return is_so and agrees(said["mean"], ranked[0][1].value), (ranked[0][0], ranked[0][1].value, common)
@@ -296,7 +305,12 @@ def mean_of(truth: Truth, fact: Fact) -> Found:
         return not ranked and left == lacking, (ranked, lacking)
     first = known[ranked[0]]
     is_so = (fact.who, fact.over, int(of)) == (ranked[0], truth.baseline, number_) and left == lacking
-    return is_so and agrees(said, first.value) and has_none == (first.value < 1), (ranked[0], first.value, number_, lacking)
+    return is_so and agrees(said, first.value) and has_none == (first.value < 1), (
+        ranked[0],
+        first.value,
+        number_,
+        lacking,
+    )
 
 
 def latency(truth: Truth, fact: Fact) -> Found:
@@ -313,7 +327,9 @@ def least_total(truth: Truth, fact: Fact) -> Found:
     stretches = truth.least(fact.on)
     ends = [since - 1 for since, _ in stretches[1:]] + [None]
     is_so = [who for who, _ in fact.value] == [who for _, who in stretches]
-    return is_so and all(agrees(said, end) if end else not said for (_, said), end in zip(fact.value, ends, strict=False)), stretches
+    return is_so and all(
+        agrees(said, end) if end else not said for (_, said), end in zip(fact.value, ends, strict=False)
+    ), stretches
 
 
 def more_totals(truth: Truth, fact: Fact) -> int:
@@ -326,8 +342,10 @@ def without_total(truth: Truth, fact: Fact) -> Found:
     return fact.value == true, true
 
 
-def never_pays(truth: Truth, fact: Fact) -> frozenset[tuple[str, str]]:
-    return frozenset(pair for pair in truth.upon(EAGER).items() if not figures.paid(truth, pair[0])[0])
+def never_pays(truth: Truth, fact: Fact) -> frozenset[str]:
+    return frozenset(
+        " against ".join(pair) for pair in truth.upon(EAGER).items() if not figures.paid(truth, pair[0])[0]
+    )
 
 
 def pays_off(truth: Truth, fact: Fact) -> Found:
@@ -347,8 +365,15 @@ def free(truth: Truth, fact: Fact) -> Found:
     slower = {on: 1 / ratio.value for on, ratio in words.items() if ratio and ratio.word == "slower"}
     open_ = sum(bool(ratio and ratio.word == "undecided") for ratio in words.values())
     worst = max(slower, key=lambda on: slower[on], default="")
-    is_so = truth.upon(NATIVE).get(fact.who) == fact.over and (int(said["free"]), int(said["of"])) == (len(free_), len(words))
-    is_so &= said["worst_on"] == worst and (not worst or agrees(said["worst"], slower[worst])) and int(said["open"] or 0) == open_
+    is_so = truth.upon(NATIVE).get(fact.who) == fact.over and (int(said["free"]), int(said["of"])) == (
+        len(free_),
+        len(words),
+    )
+    is_so &= (
+        said["worst_on"] == worst
+        and (not worst or agrees(said["worst"], slower[worst]))
+        and int(said["open"] or 0) == open_
+    )
     return is_so, {on: ratio and (ratio.word, ratio.value) for on, ratio in words.items()}
 
 
@@ -403,7 +428,9 @@ def held(truth: Truth, fact: Fact) -> Found:
     if others and others[0][0] == size:
         return False, f"{who} on {on} and {others[0][1]} on {others[0][2]} hold as much, {size}"
     is_so = (fact.who, fact.on) == (who, on) and agrees(fact.value["held"], size)
-    return is_so and agrees(fact.value["part"], kinds[fact.value["kind"]]) and kinds[fact.value["kind"]] == max(kinds.values()), (who, on, size, kinds)
+    return is_so and agrees(fact.value["part"], kinds[fact.value["kind"]]) and kinds[fact.value["kind"]] == max(
+        kinds.values()
+    ), (who, on, size, kinds)
 
 
 def ended(truth: Truth, fact: Fact) -> Found:
@@ -421,7 +448,7 @@ def agree(truth: Truth, fact: Fact) -> tuple[int, int]:
 
 
 def largest_error(truth: Truth, fact: Fact) -> Found:
-    known = {who: 0.0 for who in ()}  # {stack: its largest error that passed}
+    known: dict[str, float] = {}  # {stack: its largest error that passed}
     for (_, who), (outcome, error) in figures.errors(truth).items():
         if error is not None and outcome not in ("wrong", "differ"):
             known[who] = max(known.get(who, 0.0), error)
@@ -500,7 +527,9 @@ def fits(truth: Truth, fact: Fact) -> Found:
     largest, failing = figures.largest(truth)[fact.who]
     if high:
         return (number_or(low), number_or(high)) == (largest, (failing or 0) - 1), (largest, failing)
-    is_so = number_or(low) == largest and (failing == largest + 1 or "curve" in end if "more" not in end else failing is None)
+    is_so = number_or(low) == largest and (
+        failing == largest + 1 or "curve" in end if "more" not in end else failing is None
+    )
     return is_so, (largest, failing)
 
 
@@ -518,34 +547,60 @@ def cell(truth: Truth, fact: Fact) -> Found:
         return agrees(fact.value["time"], truth.time(fact.on, fact.who)), truth.time(fact.on, fact.who)
     ratio, word = truth.ratio(fact.on, fact.who, fact.over), fact.value["word"].strip()
     interval = fact.value["interval"]
-    is_so = ratio is not None and agrees(fact.value["ratio"], ratio.value) and (not interval or interval_agrees(interval, ratio.low, ratio.high))
-    return is_so and (not word or (ratio is not None and ratio.word == word)) and fact.over == truth.base(fact.on), ratio and (ratio.value, ratio.low, ratio.high, ratio.word)
+    is_so = (
+        ratio is not None
+        and agrees(fact.value["ratio"], ratio.value)
+        and (not interval or interval_agrees(interval, ratio.low, ratio.high))
+    )
+    return is_so and (not word or (ratio is not None and ratio.word == word)) and fact.over == truth.base(
+        fact.on
+    ), ratio and (ratio.value, ratio.low, ratio.high, ratio.word)
 
 
 def unified_cell(truth: Truth, fact: Fact) -> Found:
     ratio, said = truth.pair_word(fact.on, fact.who, NATIVE), fact.value
-    times = agrees(said["under"], truth.time(fact.on, fact.over)) and agrees(said["time"], truth.time(fact.on, fact.who))
+    times = agrees(said["under"], truth.time(fact.on, fact.over)) and agrees(
+        said["time"], truth.time(fact.on, fact.who)
+    )
     is_so, true = shown((said["ratio"], said["interval"]), ratio)
     return is_so and times and ratio is not None and ratio.word == said["word"], (true, ratio and ratio.word)
 
 
 def thread(truth: Truth, fact: Fact) -> Found:
     """Holds the word on a thread: its two stacks alone are a family, named before anything was timed."""
-    said = fact.value
-    if "apart" in said:
-        return True, None
-    if said.get("more"):
-        ratio = next(of[said["more"]] for (_, who), of in figures.settings(truth, "threads").items() if who == fact.who)
-    else:
-        (on,) = truth.cells
-        ratio = truth.fixed(on, fact.who, fact.over, frozenset({fact.who}))
+    said, (on, *_) = fact.value, truth.cells
+    asked = tomllib.loads(THREADS.read_text(encoding="utf-8"))[on.split()[0]]
+    if "apart" in said or "apart" in asked:
+        return said.get("apart") == asked.get("apart"), asked
+    ratio = of_thread(truth, fact, asked)
+    if ratio is None:
+        return False, asked
     word = {"slower": "Confirmed", "faster": "The other way round"}.get(ratio.word, "Not confirmed")
-    is_so = said["claim"].removesuffix(" in part") == word
-    if "times" in said:
-        ends = ratio.low and ratio.high and agrees(said["low"], 1 / ratio.high) and agrees(said["high"], 1 / ratio.low)
-        is_so &= agrees(said["times"], 1 / ratio.value) and bool(ends) and said["word"] == ("" if word[0] != "N" else ratio.word)
-        return is_so, (word, 1 / ratio.value, ratio.low and 1 / ratio.low, ratio.high and 1 / ratio.high, ratio.word)
-    return is_so and said["word"] == ratio.word and shown((said["ratio"], said["interval"]), ratio)[0], (word, ratio)
+    in_part = " in part" * (word == "Confirmed" and "limit" in asked)
+    is_so = said["claim"] == word + in_part and said["limit"] == asked.get("limit", "")
+    if "times" not in said:
+        is_so &= said["word"] == ratio.word and shown((said["ratio"], said["interval"]), ratio)[0]
+        return is_so, (word, ratio.value, ratio.low, ratio.high, ratio.word)
+    times, low, high = (1 / each if each else None for each in (ratio.value, ratio.high, ratio.low))
+    factor = asked.get("factor", [times])
+    far = ", larger" if times > 2 * factor[-1] else ", smaller" if times < factor[0] / 2 else ""
+    is_so &= agrees(said["times"], times) and agrees(said["low"], low) and agrees(said["high"], high)
+    is_so &= said["word"] == ("" if word[0] != "N" else ratio.word) and said["far"] == far * (word == "Confirmed")
+    return is_so, (word, times, low, high, ratio.word, far)
+
+
+def of_thread(truth: Truth, fact: Fact, asked: dict[str, Any]) -> Ratio | None:
+    """Returns the ratio of the two sides that a thread names; None for other sides."""
+    if "cores" in asked:
+        more, fewer = map(str, asked["cores"])
+        by_value = figures.settings(truth, "threads").items()
+        found = [of[more] for (_, who), of in by_value if who == fact.who == asked["slower"] and more in of]
+        said = fact.value["more"], fact.value["fewer"] or "1"
+        return found[0] if found and said == (more, fewer) else None
+    (on,) = truth.cells
+    if (fact.who, fact.over) != (asked["slower"], asked["than"]):
+        return None
+    return truth.fixed(on, fact.who, fact.over, frozenset({fact.who}))
 
 
 CHECKS: dict[str, Callable[[Truth, Fact], Found]] = {
@@ -557,6 +612,7 @@ CHECKS: dict[str, Callable[[Truth, Fact], Found]] = {
     "verdict": verdict,
     "reason": reason,
     "no ratio": no_ratio,
+    "is the baseline": equal(lambda t, f: f.who == t.base(f.on) == t.baseline),
     "stands for": stands_for,
     "alone": equal(alone),
     "partly": equal(lambda t, f: t.cells[f.on][f.who].failed),
@@ -582,6 +638,7 @@ CHECKS: dict[str, Callable[[Truth, Fact], Found]] = {
     "open": open_question,
     "told": equal(lambda t, f: frozenset(of_track(t, f.on))),
     "led together": led_together,
+    "groups told": equal(lambda t, f: min(3, len(alike(t, f.on)))),
     "led range": led_range,
     "leads most": equal(leads_most),
     "asked": equal(asked),
@@ -621,7 +678,10 @@ CHECKS: dict[str, Callable[[Truth, Fact], Found]] = {
     "notice of one block": lambda t, f: (figures.weak(t)["one block"], None),
     "notice of unpinned environments": lambda t, f: (figures.weak(t)["unpinned environments"], None),
     **{f"notice of {outcome}": notice_of_invalid for outcome in ("wrong", "differ", "implausible")},
-    **{f"notice of {cause}": reading for cause in ("wide intervals", "a wide noise floor", "noisy blocks", "other programs")},
+    **{
+        f"notice of {cause}": reading
+        for cause in ("wide intervals", "a wide noise floor", "noisy blocks", "other programs")
+    },
     "mkl": mkl,
     "fits": fits,
     "searched": equal(lambda t, f: len(figures.largest(t))),
@@ -632,5 +692,5 @@ CHECKS: dict[str, Callable[[Truth, Fact], Found]] = {
 }
 
 
-def all_wrong(said: Iterable[tuple[str, str]], truth: Truth) -> list[Violation]:
-    return [violation for kind, sentence in said for violation in wrong_in(kind, sentence, truth)]
+def all_wrong(spoken: Iterable[tuple[str, str, Truth]]) -> list[Violation]:
+    return [violation for kind, sentence, truth in spoken for violation in wrong_in(kind, sentence, truth)]

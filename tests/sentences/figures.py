@@ -86,7 +86,7 @@ def common(truth: Truth) -> int:
 
 def early(truth: Truth) -> dict[tuple[str, str], float]:
     """Returns the share of a step that is left when its call returns: the median over processes."""
-    found = {}
+    found: dict[tuple[str, str], float] = {}
     for on, who, cell in counting(truth):
         pairs = [(steady(row, "dispatch"), steady(row)) for row in cell.used]
         shares = [max(0.0, 1 - median(called) / median(synced)) for called, synced in pairs if called]
@@ -108,19 +108,24 @@ def copies(truth: Truth) -> dict[tuple[str, str], tuple[float, float]]:
     for case, of in gaps.items():
         freedom = min(truth.protocol["blocks"], len(of)) - 1
         if freedom:
-            half = special.stdtrit(freedom, 1 - truth.pairs.doubt / len(gaps) / 2) * np.std(of, ddof=1) / math.sqrt(len(of))
+            half = (
+                special.stdtrit(freedom, 1 - truth.pairs.doubt / len(gaps) / 2)
+                * np.std(of, ddof=1)
+                / math.sqrt(len(of))
+            )
             found[case] = fmean(of), fmean(of) - float(half)
     return found
 
 
 def peak(row: Line) -> float | None:
+    """Returns a process's peak memory in bytes: its device's, or on a CPU its own without pages of files."""
     if row["target"] != "cpu":
-        return row["device_peak_bytes"]
-    known = [row[f"host_peak_{part}_bytes"] for part in ("build", "step") if row[f"host_peak_{part}_bytes"] is not None]
+        return None if row["device_peak_bytes"] is None else float(row["device_peak_bytes"])
+    known = [each for part in ("build", "step") if (each := row[f"host_peak_{part}_bytes"]) is not None]
     if not known or row["host_file_bytes"] is None:
         return None
     sampled = row["cgroup_anonymous_bytes"] if row["relative_error"] is None else None
-    return max(max(known) - row["host_file_bytes"], sampled or 0.0)
+    return float(max(max(known) - row["host_file_bytes"], sampled or 0.0))
 
 
 def peaks(truth: Truth) -> dict[str, dict[str, float]]:
@@ -245,7 +250,7 @@ def mkl(truth: Truth) -> tuple[frozenset[str], bool]:
             all_ = sum(each["seconds"] or 0.0 for each in used)
             kept = [each for each in used if each["seconds"] is None or each["seconds"] >= 0.05 * all_]
             paths[row["case"]] = any((k["library"], k["isa"]) == ("MKL", "default path") for k in kept)
-    for on, cells in truth.cells.items():
+    for cells in truth.cells.values():
         slowed = frozenset(who for who in cells if cells[who].used and paths.get(cells[who].rows[0]["case"]))
         if slowed and vendor not in (None, "", "GenuineIntel"):
             head = next(iter(cells.values())).rows[0]
@@ -294,7 +299,10 @@ def largest(truth: Truth) -> dict[str, tuple[int, int | None]]:
     return {
         who: (
             max((size for size, row in of if row["outcome"] == "ok"), default=0),
-            min((size for size, row in of if row["outcome"][:3] == "oom" and row["provenance"] == "measured"), default=None),
+            min(
+                (size for size, row in of if row["outcome"][:3] == "oom" and row["provenance"] == "measured"),
+                default=None,
+            ),
         )
         for who, of in sizes.items()
     }
@@ -314,15 +322,25 @@ def changes(first: Truth, second: Truth) -> tuple[Changes, float | None, list[st
         for truth in (first, second)
     ]
     both = [case for case in cells[0] if case in cells[1]]
-    values = [{name: {row.get(name) for case in both for row in of[case][2].rows} - {None} for name in LIKE} for of in cells]
-    unlike = [words for name, words in LIKE.items() if values[0][name] and values[1][name] and values[0][name] != values[1][name]]
-    ceilings = [truth.file("ceilings.json").get("readings", [{}])[0].get("flops_per_second") for truth in (first, second)]
+    values = [
+        {name: {row.get(name) for case in both for row in of[case][2].rows} - {None} for name in LIKE} for of in cells
+    ]
+    unlike = [
+        words
+        for name, words in LIKE.items()
+        if values[0][name] and values[1][name] and values[0][name] != values[1][name]
+    ]
+    ceilings = [
+        truth.file("ceilings.json").get("readings", [{}])[0].get("flops_per_second") for truth in (first, second)
+    ]
     drift = max(ceilings[0] / ceilings[1], ceilings[1] / ceilings[0]) if all(ceilings) else None
     logs = {}
     for case in both:
         sides = [(truth.ids[of[case][0]], of[case][1]) for truth, of in zip((first, second), cells, strict=True)]
         if all(side in truth.pairs.sides for side, truth in zip(sides, (first, second), strict=True)):
-            logs[case] = [[*map(math.log, seconds(t.pairs.sides[s]))] for s, t in zip(sides, (first, second), strict=True)]
+            logs[case] = [
+                [*map(math.log, seconds(t.pairs.sides[s]))] for s, t in zip(sides, (first, second), strict=True)
+            ]
     known = moderated({case: welch(first, *of) for case, of in logs.items() if min(map(len, of)) > 1})
     adjusted, doubt, found = holm({case: mean.p for case, mean in known.items()}), first.pairs.doubt, {}
     for case in both:

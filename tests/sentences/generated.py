@@ -22,8 +22,13 @@ from tests.results.rows import GEMM, WHEN, record, row_of
 
 BASELINE = "torch_eager"
 STACKS = ("torch_eager", "jax_jit", "numpy", "torch_inductor", "tf_xla", "keras_jax", "jax_eager")
-QUESTIONS = (("gemm", "forward", "default"), ("ffn", "train", "default"), ("ffn", "train", "tuned"), ("mha", "train", "default"),
-             ("mha", "train", "tuned"))  # fmt: skip
+QUESTIONS = (
+    ("gemm", "forward", "default"),
+    ("ffn", "train", "default"),
+    ("ffn", "train", "tuned"),
+    ("mha", "train", "default"),
+    ("mha", "train", "tuned"),
+)
 ROUNDS, SAMPLES = 4, 3
 FATES = ("ok",) * 8 + ("wrong", "crashed", "unsupported", "partly", "differ", "late", "none")
 SPEEDS = (1.0, 1.0, 1.0, 1.02, 1.15, 1.6, 2.5)  # so that ties and three-way ties are common
@@ -53,7 +58,12 @@ def stories(draw: st.DrawFn) -> Story:
     stacks = stacks if BASELINE in stacks else (BASELINE, *stacks)
     questions = QUESTIONS[: draw(st.integers(1, len(QUESTIONS)))]
     names = draw(st.sampled_from([("",), ("",), ("loop", "scan")]))
-    columns = [(number, f"{stack}:{name}".rstrip(":")) for number in range(len(questions)) for stack in stacks for name in names]
+    columns = [
+        (number, f"{stack}:{name}".rstrip(":"))
+        for number in range(len(questions))
+        for stack in stacks
+        for name in names
+    ]
     all_wrong = draw(st.integers(0, 9)) == 0
     fates = {column: "wrong" if all_wrong else draw(st.sampled_from(FATES)) for column in columns}
     if draw(st.booleans()):  # most often the baseline has its times
@@ -90,15 +100,21 @@ def write(story: Story, folder: Path) -> Path:
             baseline=baseline,
             twin=True,
             attempts=tuple(planned),
-            cases=tuple(Planned(case, "It can't here." if fate[id_] == "unsupported" else None) for id_, case in cases.items()),
+            cases=tuple(
+                Planned(case, "It can't here." if fate[id_] == "unsupported" else None) for id_, case in cases.items()
+            ),
             units={"gemm": "rows", "ffn": "tokens", "mha": "tokens"},
         ),
     )
-    write_json(folder / "machine.json", {"machine_id": "a-machine", "cpu_model": "Example CPU", "platform": "Linux x86_64"})
+    write_json(
+        folder / "machine.json", {"machine_id": "a-machine", "cpu_model": "Example CPU", "platform": "Linux x86_64"}
+    )
     (folder / "inputs" / "revision.txt").write_text("0" * 40 + "\n", encoding="utf-8")
     random = np.random.default_rng(story.seed)
     rows = (row_for(story, attempt, fate[attempt.case.case_id], random) for attempt in planned)
-    write_parquet(folder / "attempts" / "all.parquet", [row for row in rows if row is not None])  # one file: 20 ms a row
+    write_parquet(
+        folder / "attempts" / "all.parquet", [row for row in rows if row is not None]
+    )  # one file: 20 ms a row
     for block in range(1, story.blocks + 1):
         is_noisy = story.restless and block == 1
         stored.write_block(block, 1, record(block, 1, reasons=["canary drifted by 11 %, over 5 %"] if is_noisy else ()))
@@ -111,22 +127,29 @@ def key_of(story: Story, case: Case) -> tuple[int, str]:
 
 
 def attempts(story: Story, set_id: str, baseline: str) -> list[Attempt]:
-    planned = []
+    cases = [
+        dataclasses.replace(GEMM, workload=workload, pass_=pass_, track=track, stack=stack, implementation=name)
+        for workload, pass_, track in story.questions
+        for stack in story.stacks
+        for name in story.implementations
+    ]
+    planned: list[Attempt] = []
     for block in range(1, story.blocks + 1):
-        for workload, pass_, track in story.questions:
-            for stack in story.stacks:
-                for name in story.implementations:
-                    case = dataclasses.replace(GEMM, workload=workload, pass_=pass_, track=track, stack=stack, implementation=name)
-                    for replicate in (1, 2) if case.stack_name == baseline else (1,):
-                        planned.append(Attempt(set_id=set_id, case=case, block=block, position=len(planned), replicate=replicate,
-                                               purpose=Purpose.TIMED, retry=1, seed=0))  # fmt: skip
+        for case in cases:
+            for replicate in (1, 2) if case.stack_name == baseline else (1,):
+                place = {"block": block, "position": len(planned), "replicate": replicate, "retry": 1, "seed": 0}
+                planned.append(Attempt(set_id=set_id, case=case, purpose=Purpose.TIMED, **place))
     return planned
 
 
 def row_for(story: Story, attempt: Attempt, fate: str, random: np.random.Generator) -> Row | None:
     """Returns an attempt's row; None for one that never ran."""
     number, who = key_of(story, attempt.case)
-    if fate == "unsupported" or (fate == "none" and attempt.block == story.blocks) or (fate == "late" and attempt.block == 1):
+    if (
+        fate == "unsupported"
+        or (fate == "none" and attempt.block == story.blocks)
+        or (fate == "late" and attempt.block == 1)
+    ):
         return None if fate == "unsupported" else ended(attempt, "timeout")
     if fate == "crashed" or (fate == "partly" and attempt.block == 1):
         return ended(attempt, "crashed")
@@ -160,4 +183,8 @@ def row_for(story: Story, attempt: Attempt, fate: str, random: np.random.Generat
 def ended(attempt: Attempt, outcome: str) -> Row:
     times = ("synced", "dispatch", "pipelined", "fetch", "first", "second")
     nothing = {f"{clock}_seconds": None for clock in times} | {"relative_error": None, "synced_warmup": None}
-    return row_of(attempt) | nothing | {"outcome": outcome, "phase": "first", "reason": f"It ended as {outcome}.", "machine_id": "a-machine"}
+    return (
+        row_of(attempt)
+        | nothing
+        | {"outcome": outcome, "phase": "first", "reason": f"It ended as {outcome}.", "machine_id": "a-machine"}
+    )

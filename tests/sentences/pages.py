@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -12,17 +12,20 @@ from suite.cli.sets.compare import between
 from suite.page.between_sets import compared_sets
 from suite.results import load
 from tests.sentences import figures
-from tests.sentences.check import Violation, wrong_in
-from tests.sentences.reader import NATIVE, Truth
-from tests.sentences.said import NotUnderstood
+from tests.sentences.check import Violation, grammar
+from tests.sentences.reader import Truth
+from tests.sentences.said import NotUnderstood, facts_in
 from tests.sentences.shown import agrees
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("docs/findings/figures.md", "docs/findings/gallery.md", "README.md")
 MARKED = re.compile(r"<!-- figures: ([\w-]+) (\{[^\n]*\}) -->\n(.*?)<!-- /figures -->", re.DOTALL)
 HEADLINE = re.compile(r"^(?:Fastest|Lowest median|No answer|So far the lowest median) for .*$", re.MULTILINE)
-ROUNDED = 2  # digits of a range in a bullet that people wrote; one between markers has three
-Bullet = tuple[str, bool, object]  # the words, whether they are so, what is so
+PAIRS = (
+    ("2026-11-27.cpu.069b23a24959", "2026-11-28.cpu.dd0d4e764c49"),
+    ("2026-11-27.cpu.b839632f5c59", "2026-11-28.cpu.dd0d4e764c49"),
+    ("2026-11-27.cpu.069b23a24959", "2026-11-27.cpu.b839632f5c59"),
+)  # kept sets that share cases
 
 
 @cache
@@ -95,66 +98,6 @@ def of_one(line: dict[str, str], on: str, truth: Truth) -> Iterator[tuple[str, s
         yield "cell", f"{on} | `{who}`: {line['median']}", truth
 
 
-def times_as_long(who: str, sets: list[Truth], but: str = "", only: str = "") -> tuple[float, float]:
-    """Returns the range of a Keras stack's time over the native stack's, over the questions of some sets."""
-    found = []
-    for truth in sets:
-        for on, of in truth.cells.items():
-            workload = on.split()[0]
-            if {who, NATIVE[who]} <= of.keys() and workload != but and workload.startswith(only or ""):
-                ratio = truth.pair_word(on, who, NATIVE)
-                found += [1 / ratio.value] if ratio else []
-    return min(found), max(found)
-
-
-def is_range(said: tuple[str, ...], true: tuple[float, float], digits: int = 3) -> bool:
-    return all(agrees(each, end, digits) for each, end in zip(said, true, strict=True))
-
-
-def bullets(readme: str) -> Iterator[Bullet]:
-    """Yields each claim of README's findings that sets stand behind: those written by hand, and those computed."""
-    found = readme.partition("## What we found")[2].partition("\n## ")[0]
-    tracks, operations, models = (truth_of(name) for name in ("2026-11-27.cpu.b839", "2026-11-27.cpu.069b", "2026-11-28.cpu.ab40"))
-    rnns = [truth_of(name) for name in ("2026-11-28.cpu.2c91", "2026-11-28.cpu.a12d")]
-    jax = {track: [tracks.ratio(on, "jax_jit", "torch_eager") for on in tracks.cells if track in on] for track in ("default", "tuned")}
-    ends = {track: (min(r.value for r in of if r), max(r.value for r in of if r)) for track, of in jax.items()}
-    words = {track: [r.word for r in of if r] for track, of in jax.items()}
-    ways = [of["tuned"] for (_, who), of in figures.settings(tracks, "track").items() if who == "torch_eager"]
-    n = r"([\d.]+)"
-    claims: dict[str, Callable[[tuple[str, ...]], tuple[bool, object]]] = {
-        rf"JAX trains `gemm`, `ffn` and `mha` {n} to {n} times as fast": lambda said: (
-            is_range(said, ends["default"], ROUNDED) and {*words["default"]} == {"faster"}, ends["default"]),
-        r"path\]\([^)]*\) (PyTorch) leads": lambda _: (
-            all(tracks.leaders(on) == ["torch_eager"] for on in tracks.cells if "tuned" in on), [tracks.leaders(on) for on in tracks.cells]),
-        rf"times as long on JAX, {n} to {n} on PyTorch": lambda said: (
-            is_range(said, times_as_long("keras_torch", [operations, models]), ROUNDED), times_as_long("keras_torch", [operations, models])),
-        rf"takes {n} to {n} times as long (?:on JAX|as JAX alone)": lambda said: (
-            is_range(said, times_as_long("keras_jax", [operations, models, *(rnns if "alone" in found else [])]), 3 if "alone" in found else ROUNDED),
-            times_as_long("keras_jax", [operations, models])),
-        rf", {n} to {n} as TensorFlow": lambda said: (
-            is_range(said, times_as_long("keras_tf", [operations, models, *rnns])), times_as_long("keras_tf", [operations, models, *rnns])),
-        rf", {n} to {n} as PyTorch": lambda said: (
-            is_range(said, times_as_long("keras_torch", [operations, models])), times_as_long("keras_torch", [operations, models])),
-        rf"(?:LSTM|LSTM:) {n} to {n}": lambda said: (
-            is_range(said, times_as_long("keras_torch", rnns)), times_as_long("keras_torch", rnns)),
-        rf"trains `ffn`, `gemm`, `mha` {n} to {n} times as fast": lambda said: (
-            is_range(said, (min(r.value for r in ways), max(r.value for r in ways))) and {r.word for r in ways} == {"faster"}, [(r.value, r.word) for r in ways]),
-        rf"faster on (\d+) of (\d+) without it \({n} to {n}×\)": lambda said: (
-            is_range(said[2:], ends["default"]) and said[:2] == (str(words["default"].count("faster")), str(len(words["default"]))), (ends, words)),
-        rf"slower on (\d+) of (\d+) with it \({n} to {n}×\)": lambda said: (
-            is_range(said[2:], ends["tuned"]) and said[:2] == (str(words["tuned"].count("slower")), str(len(words["tuned"]))), (ends, words)),
-        rf"ELU's gradient {n} % off": lambda said: elu(said[0], operations),
-    }  # fmt: skip
-    for pattern, check in claims.items():
-        for match in re.finditer(pattern, found):
-            yield match[0], *check(match.groups())
-
-
-def elu(said: str, truth: Truth) -> tuple[bool, float]:
-    true = max(row["relative_error"] for row in truth.rows if row["outcome"] == "wrong" and row["relative_error"])
-    return agrees(f"{said} %", true, 3 if "." in said else ROUNDED), true
-
-
 def compared(first: Truth, second: Truth) -> Iterator[tuple[str, list[Violation]]]:
     """Yields every sentence of a comparison of two sets, with what is wrong in it."""
     found, drift, unlike = figures.changes(first, second)
@@ -166,9 +109,6 @@ def compared(first: Truth, second: Truth) -> Iterator[tuple[str, list[Violation]
 def wrong_in_compare(
     sentence: str, found: figures.Changes, drift: float | None, unlike: list[str], truth: Truth
 ) -> list[Violation]:
-    from tests.sentences.check import grammar
-    from tests.sentences.said import facts_in
-
     try:
         (fact,) = facts_in("compare", sentence, grammar(truth))
     except NotUnderstood as unclear:
@@ -181,7 +121,11 @@ def wrong_in_compare(
             for ratio, before, after in found.values()
         )
         true = str((changed, len(found), worse))
-        is_so = not unlike and (int(said["changed"]), int(said["of"]), int(said["worse"])) == (changed, len(found), worse)
+        is_so = not unlike and (int(said["changed"]), int(said["of"]), int(said["worse"])) == (
+            changed,
+            len(found),
+            worse,
+        )
     elif "unlike" in said:
         true, is_so = ", ".join(unlike), said["unlike"].split(", ") == unlike
     elif "drift" in said:

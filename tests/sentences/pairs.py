@@ -46,7 +46,7 @@ Blocks = dict[int, list[Process]]
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio with its interval (None: of one block), the blocks' logs, and the verdicts in its question and its set."""
+    """A ratio with its interval (None: of one block), its verdict in its question and in its set, and its blocks."""
 
     value: float
     low: float | None = None
@@ -71,7 +71,11 @@ class Mean:
 
     @property
     def p(self) -> float:
-        return float(2 * special.stdtr(self.freedom, -abs(self.value) / self.error)) if self.error else float(not self.value)
+        return (
+            float(2 * special.stdtr(self.freedom, -abs(self.value) / self.error))
+            if self.error
+            else float(not self.value)
+        )
 
     def ends(self, doubt: float) -> tuple[float, float]:
         half = float(special.stdtrit(self.freedom, 1 - doubt / 2)) * self.error
@@ -194,7 +198,9 @@ class Pairs:
         size = sum(each in self.moderated(baseline) for each in family)
         fast = fast_modes(self).moderated(baseline).get(side)
         if fast and side in self.moderated(baseline):
-            return Ratio(math.exp(fast.value), *fast.ends(doubt / max(1, size)), logs=dict.fromkeys(range(fast.blocks), 0.0))
+            return Ratio(
+                math.exp(fast.value), *fast.ends(doubt / max(1, size)), logs=dict.fromkeys(range(fast.blocks), 0.0)
+            )
         one, other = (min(seconds(blocks)) for blocks in same_way(*sides))
         return Ratio(other / one)
 
@@ -320,7 +326,7 @@ def word_of(low: float | None, high: float | None, tie: float) -> str:
         return "tie"
     if low >= 1 or high <= 1:
         return "faster" if low >= 1 else "slower"
-    return "close" if 1 / CLOSE <= low and high <= CLOSE else "undecided"
+    return "close" if low >= 1 / CLOSE and high <= CLOSE else "undecided"
 
 
 def judged(

@@ -11,8 +11,8 @@ from suite.page.report import Report, report
 from suite.page.sections.section import AnswerSection
 
 Said = tuple[str, str]  # kind, sentence
-KINDS = ("summary", "comparisons", "latency", "break_even", "compiled", "unified", "transfers", "ways", "peaks", "holders",
-         "endings", "equivalence", "noise", "blocks", "frontier", "memory")  # fmt: skip
+KINDS = ("summary", "comparisons", "latency", "break_even", "compiled", "unified", "transfers", "ways", "peaks",
+         "holders", "endings", "equivalence", "noise", "blocks", "frontier", "memory")  # fmt: skip
 ALSO = ("summary", "break_even")  # answers whose further sentences have figures
 
 

@@ -124,7 +124,7 @@ class Truth:
         return self.cells[on][who].mean() or math.nan
 
     def base(self, on: str) -> str:
-        """Returns the baseline of a question: the set's, or the fastest stack where the set's has no time that counts."""
+        """Returns the baseline of a question: the set's, or the fastest stack if that has no time that counts."""
         cell, counting = self.cells[on].get(self.baseline), self.counting(on)
         stands = cell is not None and not cell.counts and cell.outcome != "not run" and len(counting) > 1
         return counting[0] if stands else self.baseline

@@ -40,8 +40,10 @@ def key_of(case: Line, without: tuple[str, ...] = ()) -> str:
 
 
 def stack_of(row: Line) -> str:
-    return row["stack"] + f"@{row['variant']}" * bool(row["variant"]) + f":{row['implementation']}" * bool(
-        row["implementation"]
+    return str(
+        row["stack"]
+        + f"@{row['variant']}" * bool(row["variant"])
+        + f":{row['implementation']}" * bool(row["implementation"])
     )
 
 
@@ -70,7 +72,7 @@ def counted(rows: list[Line], plan: Line) -> list[Line]:
         .sort("at")
     )
     found = [rows[at] for at in last["at"]]
-    spoiled = {}
+    spoiled: dict[str, tuple[str, str | None]] = {}
     for word in SPOILED:
         of_word = (row for row in found if row["outcome"] == word or (word in row["flags"] and word == SPOILED[0]))
         spoiled |= {row["case"]: (word, row["reason"]) for row in of_word}
@@ -86,7 +88,7 @@ def counted(rows: list[Line], plan: Line) -> list[Line]:
 def unrun(found: list[Line], plan: Line) -> list[Line]:
     reasons = {key_of(case): case["unsupported"] for case in [*plan["cases"], *plan["predictions"]]}
     ran = {tuple(row[name] for name in PLACE) for row in found}
-    missing = {}
+    missing: dict[tuple[Any, ...], Line] = {}
     for attempt in plan["attempts"]:
         case = attempt["case"]
         row = attempt | case | {"case": key_of(case), "asked": key_of(case, WHO), "who": stack_of(case)}
@@ -108,7 +110,9 @@ def question_names(heads: dict[str, Line], without: str = "") -> dict[str, str]:
         if name != without and (len({head[name] for head in lines}) > 1 or (name == "precision" and mixed))
     ]
     named = {
-        key: " ".join([head[name] for name in ("workload", "pass") if name != without] + [detail(head, n) for n in varying])
+        key: " ".join(
+            [head[name] for name in ("workload", "pass") if name != without] + [detail(head, n) for n in varying]
+        )
         for key, head in heads.items()
     }
     sized = {
@@ -123,13 +127,15 @@ def detail(head: Line, name: str) -> str:
     if name == "threads":
         value = f"{value} core{'s' * (value != 1)}"
     if name == "limit_memory_bytes" and value:
-        size, unit = next((2.0**power, unit) for power, unit in ((30, "GiB"), (20, "MiB"), (0, "B")) if value >= 2**power)
+        size, unit = next(
+            (2.0**power, unit) for power, unit in ((30, "GiB"), (20, "MiB"), (0, "B")) if value >= 2**power
+        )
         value = f"{value / size:.3g} {unit}"
     return DETAILS[name].format(OWN_MIXED if value == "bf16" else value)
 
 
 def gravest(rows: list[Line]) -> str:
-    return min((row["outcome"] for row in rows), key=GRAVEST_FIRST.index)
+    return min((str(row["outcome"]) for row in rows), key=GRAVEST_FIRST.index)
 
 
 def steady(row: Line, clock: str = "synced") -> list[float]:

@@ -68,7 +68,9 @@ class Grammar:
         if text not in self.made:
             made = re.sub(
                 r"\{([A-Z])(?::(\w+))?\}",
-                lambda found: f"(?P<{found[2]}>{self.shapes[found[1]]})" if found[2] else f"(?:{self.shapes[found[1]]})",
+                lambda found: (
+                    f"(?P<{found[2]}>{self.shapes[found[1]]})" if found[2] else f"(?:{self.shapes[found[1]]})"
+                ),
                 text,
             )
             self.made[text] = re.compile(made)
@@ -105,7 +107,7 @@ def some(text: str) -> Some:
 
 RATIO = r"(?P<ratio>{R}) as fast as {S:over}(?P<interval> {I})?"
 TIME = (
-    r" \(the baseline\)"
+    r" \((?P<itself>the baseline)\)"
     r"| \(in place of the baseline {S:place}, which has no time that counts\)"
     r"|; (?:no ratio, the baseline {S} has no ok row|no block pairs it with the baseline {S})"
     rf"|, (?:(?P<open>undecided)(?: \((?P<why>[^)]*)\))?: )?{RATIO}(?P<word>, a tie|, close|, slower|, undecided)?"
@@ -113,18 +115,28 @@ TIME = (
 
 
 def headline(text: str, g: Grammar) -> Iterator[Fact]:
-    if none := g.maybe(r"No answer(?: so far)? for {Q:on}: no stack (?:produced|has) a time that counts\.(?P<rest>.*)", text):
+    if none := g.maybe(
+        r"No answer(?: so far)? for {Q:on}: no stack (?:produced|has) a time that counts\.(?P<rest>.*)", text
+    ):
         yield Fact("counting", none["on"], value=0)
         yield from failed(none["rest"], none["on"], g)
         return
-    if one := g.maybe(r"{Q:on}: {S:who} takes {T:time}(?: so far)?; no other stack (?:was measured|is shown)\.(?P<rest>.*)", text):
+    if one := g.maybe(
+        r"{Q:on}: {S:who} takes {T:time}(?: so far)?; no other stack (?:was measured|is shown)\.(?P<rest>.*)", text
+    ):
         yield Fact("planned", one["on"], value=1)
     elif one := g.maybe(r"{Q:on}: {S:who} alone has a valid time(?: so far)?, {T:time}\.(?P<rest>.*)", text):
         yield Fact("counting", one["on"], value=1)
     else:
-        one, rest = g.start(rf"(?P<lead>Fastest|Lowest median|So far the lowest median) for {{Q:on}}: {{S:who}}, {{T:time}}(?:{TIME})", text)
+        one, rest = g.start(
+            rf"(?P<lead>Fastest|Lowest median|So far the lowest median) for {{Q:on}}: {{S:who}}, {{T:time}}(?:{TIME})",
+            text,
+        )
         yield from speed(one)
-        more, rest = g.start(r"(?: \((?P<ended>[^)]*)\))?(?:; not shown to be faster than {L:rivals})?(?:; {S:lower} has a lower median, {T:lower_time}, but is slower inside the blocks)?(?P<alone>; sure by its question alone, not among all of the set)?\.", rest)
+        more, rest = g.start(
+            r"(?: \((?P<ended>[^)]*)\))?(?:; not shown to be faster than {L:rivals})?(?:; {S:lower} has a lower median, {T:lower_time}, but is slower inside the blocks)?(?P<alone>; sure by its question alone, not among all of the set)?\.",
+            rest,
+        )
         yield Fact("fastest", one["on"], value=(one["lead"], one["who"]))
         yield Fact("rivals", one["on"], one["who"], value=some(more["rivals"]))
         yield Fact("lower median", one["on"], value=(more["lower"], more["lower_time"]))
@@ -137,6 +149,7 @@ def headline(text: str, g: Grammar) -> Iterator[Fact]:
 
 def speed(one: dict[str, str]) -> Iterator[Fact]:
     on, who, over = one["on"], one["who"], one["over"]
+    yield Fact("is the baseline", on, who, value=bool(one["itself"]))
     if one["place"]:
         yield Fact("stands for", on, who, value=one["place"])
     elif over:
@@ -144,7 +157,7 @@ def speed(one: dict[str, str]) -> Iterator[Fact]:
         yield Fact("ratio", on, who, over, (one["ratio"], one["interval"].strip()))
         yield Fact("verdict", on, who, over, word)
         yield Fact("reason", on, who, over, one["why"])
-    else:
+    elif not one["itself"]:
         yield Fact("no ratio", on, who)
 
 
@@ -221,20 +234,31 @@ def map_sentence(text: str, g: Grammar) -> Iterator[Fact]:
 
 
 def clauses(text: str, track: str, g: Grammar) -> Iterator[Fact]:
-    full = {name.replace(f" {track} track", ""): name for name in g.questions if f"{track} track" in name} if track else {}
+    full = (
+        {name.replace(f" {track} track", ""): name for name in g.questions if f"{track} track" in name} if track else {}
+    )
     g = Grammar([*g.questions, *full], g.stacks)
-    told, first = [], True
+    told, first, number = [], True, 0
     for part in re.split(r"; (?![^(]*\))", text):
-        lowered = part[:1].lower() + part[1:] if re.match(rf"(?:{'|'.join(WORDS)}|neither|none)\b", part, re.IGNORECASE) else part
+        lowered = (
+            part[:1].lower() + part[1:]
+            if re.match(rf"(?:{'|'.join(WORDS)}|neither|none)\b", part, re.IGNORECASE)
+            else part
+        )
         about = next(filter(None, (g.maybe(pattern, lowered) for pattern in FEW)), None)
         if about:
             on = full.get(about["on"], about["on"])
             told.append(on)
-            yield from clause(about, on)
+            yield from clause(about, on, g)
             continue
-        about = g.read(rf"(?:{{L:who}}|(?P<count>{{N}}) stacks(?:, {{S:among}} among them,)?) (?P<verb>leads?|shares? the lead on) (?P<share>both questions|all {{N}} questions|the question|{{N}} of {{N}} questions|{{N}})(?P<alone> alone|, {{N}} alone)?{RANGE}", part)
+        about = g.read(
+            rf"(?:{{L:who}}|(?P<count>{{N}}) stacks(?:, {{S:among}} among them,)?) (?P<verb>leads?|shares? the lead on) (?P<share>both questions|all {{N}} questions|the question|{{N}} of {{N}} questions|{{N}})(?P<alone> alone|, {{N}} alone)?{RANGE}",
+            part,
+        )
         yield from many(about, track, is_first=first)
-        first = False
+        first, number = False, number + 1
+    if number:
+        yield Fact("groups told", track, value=number)
     if told:
         yield Fact("told", on=track, value=frozenset(told))
 
@@ -247,7 +271,7 @@ FEW = (
 )
 
 
-def clause(about: dict[str, str], on: str) -> Iterator[Fact]:
+def clause(about: dict[str, str], on: str, g: Grammar) -> Iterator[Fact]:
     if "open" in about:
         yield Fact("open", on, value=number_of(about["open"]) if about["open"] else some(about["all"]))
         return
@@ -273,7 +297,9 @@ def many(about: dict[str, str], track: str, *, is_first: bool) -> Iterator[Fact]
     if is_first:
         yield Fact("leads most", track, value=number)
     if about["low"] or is_first:
-        yield Fact("led range", track, about["who"], about["over"], (number, about["low"], about["high"] or about["low"]))
+        yield Fact(
+            "led range", track, about["who"], about["over"], (number, about["low"], about["high"] or about["low"])
+        )
 
 
 def shares(words: str) -> tuple[int, int]:
@@ -284,7 +310,9 @@ def shares(words: str) -> tuple[int, int]:
     return (numbers[0], numbers[0] if words.startswith("all") else numbers[1] if len(numbers) > 1 else 0)
 
 
-def simple(*patterns: str, what: str, **values: Callable[[dict[str, str]], Any]) -> Callable[[str, Grammar], Iterator[Fact]]:
+def simple(
+    *patterns: str, what: str, **values: Callable[[dict[str, str]], Any]
+) -> Callable[[str, Grammar], Iterator[Fact]]:
     """Returns a reader of sentences of one shape: a fact of everything that it names."""
 
     def read(text: str, g: Grammar) -> Iterator[Fact]:
@@ -321,13 +349,17 @@ def summary(text: str, g: Grammar) -> Iterator[Fact]:
     while rest:
         one, rest = g.start(GROUP, rest)
         groups += 1
-        who, over, mean, of = (one[a] or one[b] for a, b in (("who", "next"), ("over", "base"), ("mean", "next_mean"), ("of", "next_of")))
+        who, over, mean, of = (
+            one[a] or one[b] for a, b in (("who", "next"), ("over", "base"), ("mean", "next_mean"), ("of", "next_of"))
+        )
         yield Fact("mean of", one["group"].lower(), who, over, (mean, of, bool(one["next"]), some(one["left"])))
     yield Fact("means", value=groups)
 
 
 def comparisons(text: str, g: Grammar) -> Iterator[Fact]:
-    one = g.read(r"Lowest median of a step, on {N:of} questions?: (?P<shares>.+)\.|No stack has a time that counts\.", text)
+    one = g.read(
+        r"Lowest median of a step, on {N:of} questions?: (?P<shares>.+)\.|No stack has a time that counts\.", text
+    )
     said = re.split(r", | and ", one["shares"]) if one["shares"] else []
     if said and said[-1].endswith("others"):
         yield Fact("lowest others", value=(int(said.pop().split()[0]), len(said)))
@@ -339,9 +371,17 @@ def comparisons(text: str, g: Grammar) -> Iterator[Fact]:
 
 def break_even(text: str, g: Grammar) -> Iterator[Fact]:
     if text.startswith("Not in the table: "):
-        yield Fact("without total", value=frozenset(m.groups() for m in g.pattern(r"(?:Not in the table: |, )({S}) on ({Q}) \(").finditer(text)))
+        yield Fact(
+            "without total",
+            value=frozenset(
+                m.groups() for m in g.pattern(r"(?:Not in the table: |, )({S}) on ({Q}) \(").finditer(text)
+            ),
+        )
         return
-    one = g.read(r"Least total time on {Q:on}(?P<whole>, the first call included)?: (?P<legs>.+?)(?: \({N:more} more comparisons? below\))?\.(?: The first run of {S:last} takes {T:first}\.)?", text)
+    one = g.read(
+        r"Least total time on {Q:on}(?P<whole>, the first call included)?: (?P<legs>.+?)(?: \({N:more} more comparisons? below\))?\.(?: The first run of {S:last} takes {T:first}\.)?",
+        text,
+    )
     legs = one["legs"].split(", then ")
     read = [g.read(r"{S:who}(?: up to step {N:step}| from the first step on)?", leg) for leg in legs]
     yield Fact("least total", one["on"], value=tuple((leg["who"], leg["step"]) for leg in read))
@@ -351,11 +391,14 @@ def break_even(text: str, g: Grammar) -> Iterator[Fact]:
 
 
 def compiled(text: str, g: Grammar) -> Iterator[Fact]:
-    one = g.read(r"(?:Compiling pays off at step: (?P<groups>.+?)(?:; it isn't shown to pay off for (?P<never>.+))?|Compiling isn't shown to pay off for (?P<none>.+))\.", text)
+    one = g.read(
+        r"(?:Compiling pays off at step: (?P<groups>.+?)(?:; it isn't shown to pay off for (?P<never>.+))?|Compiling isn't shown to pay off for (?P<none>.+))\.",
+        text,
+    )
     never = re.split(r", | and ", one["never"] or one["none"]) if one["never"] or one["none"] else []
     others = int(never.pop().split()[0]) if never and never[-1].endswith("others") else 0
-    found = [g.read("{S:who} against {S:over}", each) for each in never]
-    yield Fact("never pays", value=Some(frozenset((each["who"], each["over"]) for each in found), others))
+    pairs = {" against ".join(g.read("{S:who} against {S:over}", each).values()) for each in never}
+    yield Fact("never pays", value=Some(frozenset(pairs), others))
     for group in filter(None, one["groups"].split("; ")):
         about, rest = g.start("over {S:over} ", group)
         for each in re.split(r", (?=[a-z])", rest):
@@ -366,7 +409,10 @@ def compiled(text: str, g: Grammar) -> Iterator[Fact]:
 
 def unified(text: str, g: Grammar) -> Iterator[Fact]:
     for part in text.removesuffix(".").split("; "):
-        one = g.read(r"{S:who} over {S:over}: free on {N:free} of {N:of} questions?(?: \({K:where}\))?(?:, at most (?P<worst>[\d.,]+) times as long \({Q:worst_on}\))?(?:, undecided on {N:open})?", part)
+        one = g.read(
+            r"{S:who} over {S:over}: free on {N:free} of {N:of} questions?(?: \({K:where}\))?(?:, at most (?P<worst>[\d.,]+) times as long \({Q:worst_on}\))?(?:, undecided on {N:open})?",
+            part,
+        )
         keys = {name: one.pop(name) for name in ("who", "over")}
         yield Fact("free", **keys, value=tuple(one.items()))
     yield Fact("unified pairs", value=text.count(": free on"))
@@ -375,7 +421,10 @@ def unified(text: str, g: Grammar) -> Iterator[Fact]:
 def transfers(text: str, g: Grammar) -> Iterator[Fact]:
     if text.startswith("Not in the table: ") or text == "No stack has times by other clocks than synced.":
         return
-    one = g.read(r"(?:Timing the call alone would miss up to {P:early} of a step \({S:early_who} on {Q:early_on}\)\. ?)?(?:(?P<none>No copy of a result to host memory is shown to add time: no difference is above its noise)\.|Copying the result to host memory adds time in {N:copied} of {N:of} cases?, at most {T:most} \({S:who} on {Q:on}\)\.|What the copy of a result to host memory adds has no interval.*\.)?", text)
+    one = g.read(
+        r"(?:Timing the call alone would miss up to {P:early} of a step \({S:early_who} on {Q:early_on}\)\. ?)?(?:(?P<none>No copy of a result to host memory is shown to add time: no difference is above its noise)\.|Copying the result to host memory adds time in {N:copied} of {N:of} cases?, at most {T:most} \({S:who} on {Q:on}\)\.|What the copy of a result to host memory adds has no interval.*\.)?",
+        text,
+    )
     yield Fact("early", one["early_on"], one["early_who"], value=one["early"])
     yield Fact("copies", one["on"], one["who"], value=(bool(one["none"]), one["copied"], one["of"], one["most"]))
 
@@ -396,7 +445,10 @@ def ways(text: str, g: Grammar) -> Iterator[Fact]:
 def peaks(text: str, g: Grammar) -> Iterator[Fact]:
     end = r"{L:%s} on {N:%s_n} of {N:%s_of} questions?(?: each)? \({B:%s_low}(?: to {B:%s_high})?\)"
     low, high = (end % ((name,) * 5) for name in ("least", "most"))
-    one = g.read(rf"Lowest peak: {low}\. Highest: {high}\.(?: Most in ended processes, such as compilers: {{B:part}} of the {{B:whole}} of {{S:who}} on {{Q:on}}\.)?", text)
+    one = g.read(
+        rf"Lowest peak: {low}\. Highest: {high}\.(?: Most in ended processes, such as compilers: {{B:part}} of the {{B:whole}} of {{S:who}} on {{Q:on}}\.)?",
+        text,
+    )
     for name in ("least", "most"):
         ends = one[f"{name}_low"], one[f"{name}_high"] or one[f"{name}_low"]
         yield Fact(f"{name} memory", value=(some(one[name]), int(one[f"{name}_n"]), int(one[f"{name}_of"]), *ends))
@@ -408,7 +460,10 @@ ENDED = {"out of host memory": "oom_host", "out of device memory": "oom_device",
 
 
 def endings(text: str, g: Grammar) -> Iterator[Fact]:
-    one = g.read(r"{N:ok} of {N:of} planned cases? ended ok(?:; (?P<others>[^;]+?))?(?:; apart from these, {N:aside} process(?:es)? for programs, profiles and the like didn't)?\.", text)
+    one = g.read(
+        r"{N:ok} of {N:of} planned cases? ended ok(?:; (?P<others>[^;]+?))?(?:; apart from these, {N:aside} process(?:es)? for programs, profiles and the like didn't)?\.",
+        text,
+    )
     yield Fact("ended", value=("ok", number_of(one["ok"]), number_of(one["of"])))
     said = [each for each in re.split(r", (?=[\d,]+ )", one["others"]) if each]
     for each in said:
@@ -419,7 +474,10 @@ def endings(text: str, g: Grammar) -> Iterator[Fact]:
 
 
 def equivalence(text: str, g: Grammar) -> Iterator[Fact]:
-    one = g.read(r"{N:ok} of {N:of} cases? agree with the reference(?:; the largest error is (?P<error>[\d.e+-]+) \({S:who}\))?(?:; wrong: (?P<wrong>{C}))?(?:; these differ, and nothing says which is right: (?P<differ>{C}))?(?:; weights differ on {K:weights})?\.", text)
+    one = g.read(
+        r"{N:ok} of {N:of} cases? agree with the reference(?:; the largest error is (?P<error>[\d.e+-]+) \({S:who}\))?(?:; wrong: (?P<wrong>{C}))?(?:; these differ, and nothing says which is right: (?P<differ>{C}))?(?:; weights differ on {K:weights})?\.",
+        text,
+    )
     yield Fact("agree", value=(number_of(one["ok"]), number_of(one["of"])))
     yield Fact("largest error", who=one["who"], value=one["error"])
     for word in ("wrong", "differ"):
@@ -478,7 +536,9 @@ def notices(text: str, g: Grammar) -> Iterator[Fact]:
     for line in text.splitlines():
         if line.startswith(UNCHECKED):
             continue
-        kind, found = next(((kind, found) for kind, each in NOTICES.items() if (found := g.maybe(each, line))is not None), ("", {}))
+        kind, found = next(
+            ((kind, found) for kind, each in NOTICES.items() if (found := g.maybe(each, line)) is not None), ("", {})
+        )
         if not kind:
             raise NotUnderstood(line)
         keys = {name: found.pop(name, "") for name in ("on", "who", "over")}
@@ -489,7 +549,10 @@ def notices(text: str, g: Grammar) -> Iterator[Fact]:
 
 def frontier(text: str, g: Grammar) -> Iterator[Fact]:
     text = re.sub(r"^[^:]*: (?=Largest|The largest)", "", text)
-    one = g.read(r"(?:Largest {X:axis} that fits: (?P<each>.+?)\.)?(?: ?The largest (?:\w+ )?that was tried, {N:most}, fits on (?P<open>.+)\.)?", text)
+    one = g.read(
+        r"(?:Largest {X:axis} that fits: (?P<each>.+?)\.)?(?: ?The largest (?:\w+ )?that was tried, {N:most}, fits on (?P<open>.+)\.)?",
+        text,
+    )
     for each in one["each"].split(", ") if one["each"] else []:
         about = g.read(r"{S:who} (?:{N:low}(?P<end> to {N:high}|| or more.*| \(by its curve\))|none)", each)
         yield Fact("fits", who=about["who"], value=(about["low"] or "0", about["end"], about["high"]))
@@ -507,7 +570,7 @@ def leads(text: str, g: Grammar) -> Iterator[Fact]:
 THREAD = (
     r"(?P<claim>Confirmed(?: in part)?|The other way round|Not confirmed)(?P<far>, larger|, smaller)?: `{S:who}` takes "
     r"(?P<times>[\d.,]+) times as long (?:as `{S:over}`|on {N:more} cores? as on {N:fewer}) \((?P<low>[\d.,]+) to "
-    r"(?P<high>[\d.,]+)(?:, (?P<word>\w+))?\) here(?:; .+)?\."
+    r"(?P<high>[\d.,]+)(?:, (?P<word>\w+))?\) here(?:; the thread says (?P<factor>[\w .]+) times)?(?:; (?P<limit>.+))?\."
 )
 CASE = r"`{S:who}`(?: on {N:more} cores over {N:fewer}| over `{S:over}`) is {R:ratio} ?(?P<interval>{I})?, (?P<word>\w+)(?:; (?P<limit>.+))?\."
 PARSERS: dict[str, Callable[[str, Grammar], Iterable[Fact]]] = {
@@ -516,24 +579,44 @@ PARSERS: dict[str, Callable[[str, Grammar], Iterable[Fact]]] = {
     "frames": leads,
     "summary": summary,
     "comparisons": comparisons,
-    "latency": simple(r"The longest first call took {T:first} \({S:who} on {Q:on}\)(?:; {N:without} cases? without a steady time)?\.", r"No case has a time\.", what="latency"),
+    "latency": simple(
+        r"The longest first call took {T:first} \({S:who} on {Q:on}\)(?:; {N:without} cases? without a steady time)?\.",
+        r"No case has a time\.",
+        what="latency",
+    ),
     "break_even": break_even,
     "compiled": compiled,
     "unified": unified,
     "transfers": transfers,
     "ways": ways,
     "peaks": peaks,
-    "holders": simple(r"{S:who} holds most on {Q:on}: {B:held}(?:, of which {B:part} (?P<kind>.+?))?\.", r"No stack keeps a record of what it holds\.", what="held"),
+    "holders": simple(
+        r"{S:who} holds most on {Q:on}: {B:held}(?:, of which {B:part} (?P<kind>.+?))?\.",
+        r"No stack keeps a record of what it holds\.",
+        what="held",
+    ),
     "endings": endings,
     "equivalence": equivalence,
     "noise": noise,
-    "blocks": simple(r"{N:some} of {N:of} block runs? exceeded a noise limit\.", what="noisy", value=lambda f: (int(f["some"]), int(f["of"]))),
+    "blocks": simple(
+        r"{N:some} of {N:of} block runs? exceeded a noise limit\.",
+        what="noisy",
+        value=lambda f: (int(f["some"]), int(f["of"])),
+    ),
     "badge": badge,
     "notices": notices,
-    "cause": simple(r"MKL's default path on this (?P<vendor>AMD )?processor likely slows {L:slowed}(?P<may>; a faster one may reverse the ranking)?\.", what="mkl"),
+    "cause": simple(
+        r"MKL's default path on this (?P<vendor>AMD )?processor likely slows {L:slowed}(?P<may>; a faster one may reverse the ranking)?\.",
+        what="mkl",
+    ),
     "frontier": frontier,
     "memory": simple(r"{N:ok} of {N:of} cases? fit\.", what="fit", value=lambda f: (int(f["ok"]), int(f["of"]))),
-    "thread": simple(rf"(?P<claim>Confirmed(?: in part)?|The other way round|Not confirmed) here: {CASE}", THREAD, r"Can't be compared: (?P<apart>.+)\.", what="thread"),
+    "thread": simple(
+        rf"(?P<claim>Confirmed(?: in part)?|The other way round|Not confirmed) here: {CASE}",
+        THREAD,
+        r"Can't be compared: (?P<apart>.+)\.",
+        what="thread",
+    ),
     "compare": simple(
         r"{N:changed} of {N:of} cases changed; {N:worse} (?:is|are) worse by more than (?P<limit>[\d.]+ %), or no longer ok\.",
         r"The sets differ in (?P<unlike>.+): nothing is called faster\.",
@@ -542,8 +625,15 @@ PARSERS: dict[str, Callable[[str, Grammar], Iterable[Fact]]] = {
         r"Versions that differ, first and second set: (?P<versions>.+)\.",
         what="compare",
     ),
-    "cell": simple(r"{Q:on} \| `{S:who}` over `{S:over}`: {R:ratio} ?(?P<interval>{I})?(?P<word> \w+)?(?P<why>: .+)?", r"{Q:on} \| `{S:who}`: {T:time}", what="cell"),
-    "unified cell": simple(r"{Q:on} \| `{S:over}` \| `{S:who}` \| {T:under} \| {T:time} \| {R:ratio} (?P<interval>{I}) \| (?P<word>\w+).*", what="unified cell"),
+    "cell": simple(
+        r"{Q:on} \| `{S:who}` over `{S:over}`: {R:ratio} ?(?P<interval>{I})?(?P<word> \w+)?(?P<why>: .+)?",
+        r"{Q:on} \| `{S:who}`: {T:time}",
+        what="cell",
+    ),
+    "unified cell": simple(
+        r"{Q:on} \| `{S:over}` \| `{S:who}` \| {T:under} \| {T:time} \| {R:ratio} (?P<interval>{I}) \| (?P<word>\w+).*",
+        what="unified cell",
+    ),
     "floor": simple(r"{Q:on} {R:ratio} ?(?P<interval>{I})?", what="floor"),
 }
 

@@ -35,7 +35,9 @@ def interval_agrees(said: str, low: float | None, high: float | None) -> bool:
     if not said:
         return low is None
     left, right = said[1:-1].split(", ") if said.count(", ") == 1 else ("", "")
-    is_open = low is not None and high is not None and ((low == 1) == (said[0] == "(")) and ((high == 1) == (said[-1] == ")"))
+    is_open = (
+        low is not None and high is not None and ((low == 1) == (said[0] == "(")) and ((high == 1) == (said[-1] == ")"))
+    )
     return is_open and agrees(left, low) and agrees(right, high)
 
 

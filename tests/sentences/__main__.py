@@ -1,0 +1,49 @@
+"""`python -m tests.sentences`: counts what is checked, and prints every sentence that isn't so with what is."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from tests.sentences.check import all_wrong
+from tests.sentences.corpus import SETS, everything
+from tests.sentences.findings import claims
+from tests.sentences.mutants import MUTANTS, made, true_of
+from tests.sentences.pages import PAIRS, ROOT, compared, truth_of
+from tests.sentences.said import PARSERS
+from tests.sentences.test_generated import EXAMPLES
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        spoken = everything(Path(folder))
+        found = [*made(true_of(spoken))]
+    wrong = all_wrong(spoken)
+    told = [*claims((ROOT / "README.md").read_text(encoding="utf-8"))]
+    two = [each for pair in PAIRS for each in compared(*map(truth_of, pair))]
+    wrong += [violation for _, violations in two for violation in violations]
+    said, false = (
+        Counter(kind for kind, *_ in spoken),
+        Counter(kind for kind in {(v.kind, v.sentence): v.kind for v in wrong}.values()),
+    )
+    said |= Counter({"compare": len(two), "bullet": len(told)})
+    false["bullet"] = sum(not is_so for _, is_so, _ in told)
+    by_kind = Counter(mutant.kind for mutant, *_ in found)
+    caught = Counter(mutant.kind for mutant, _, is_caught in found if is_caught)
+    print(f"{'kind':14}{'sentences':>10}{'not so':>8}{'mutants':>9}{'caught':>8}")
+    for kind in (*PARSERS, "bullet"):
+        print(f"{kind:14}{said[kind]:10}{false[kind]:8}{by_kind[kind]:9}{caught[kind]:8}")
+    print(f"{'all':14}{said.total():10}{false.total():8}{len(MUTANTS):9}{caught.total():8}")
+    print(f"{len(SETS)} kept sets, {len(PARSERS) + 1} kinds of sentences; test_generated.py makes {EXAMPLES} sets")
+    for violation in wrong:
+        print(f"\n{violation.kind}: {violation.sentence}\n  says {violation.fact}\n  true {violation.true}")
+    for claim, is_so, true in told:
+        if not is_so:
+            print(f"\nREADME: {claim}\n  true {true}")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
