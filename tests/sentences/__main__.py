@@ -11,7 +11,7 @@ from tests.sentences.check import all_wrong
 from tests.sentences.corpus import SETS, everything
 from tests.sentences.findings import claims
 from tests.sentences.mutants import MUTANTS, made, true_of
-from tests.sentences.pages import PAIRS, ROOT, compared, truth_of
+from tests.sentences.pages import ROOT
 from tests.sentences.said import PARSERS
 from tests.sentences.test_generated import EXAMPLES
 
@@ -22,13 +22,11 @@ def main() -> int:
         found = [*made(true_of(spoken))]
     wrong = all_wrong(spoken)
     told = [*claims((ROOT / "README.md").read_text(encoding="utf-8"))]
-    two = [each for pair in PAIRS for each in compared(*map(truth_of, pair))]
-    wrong += [violation for _, violations in two for violation in violations]
     said, false = (
         Counter(kind for kind, *_ in spoken),
         Counter(kind for kind in {(v.kind, v.sentence): v.kind for v in wrong}.values()),
     )
-    said |= Counter({"compare": len(two), "bullet": len(told)})
+    said["bullet"] = len(told)
     false["bullet"] = sum(not is_so for _, is_so, _ in told)
     by_kind = Counter(mutant.kind for mutant, *_ in found)
     caught = Counter(mutant.kind for mutant, _, is_caught in found if is_caught)

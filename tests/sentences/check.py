@@ -603,6 +603,20 @@ def of_thread(truth: Truth, fact: Fact, asked: dict[str, Any]) -> Ratio | None:
     return truth.fixed(on, fact.who, fact.over, frozenset({fact.who}))
 
 
+def compare(truth: Truth, fact: Fact) -> Found:
+    """Holds one sentence on two sets."""
+    assert isinstance(truth, figures.Two)
+    said, two = fact.value, truth.changes
+    if "changed" in said:
+        of = tuple(int(said[name]) for name in ("changed", "of", "worse"))
+        return not two.unlike and of == two.counted and said["limit"] == "5 %", two.counted
+    if "unlike" in said:
+        return said["unlike"].split(", ") == two.unlike, two.unlike
+    if "drift" in said:
+        return two.drift is not None and agrees(said["drift"], two.drift - 1), two.drift
+    return "versions" in said or agrees(said["shift"], two.shift), two.shift
+
+
 CHECKS: dict[str, Callable[[Truth, Fact], Found]] = {
     "counting": equal(lambda t, f: len(t.counting(f.on))),
     "planned": equal(lambda t, f: len(t.cells[f.on])),
@@ -635,6 +649,7 @@ CHECKS: dict[str, Callable[[Truth, Fact], Found]] = {
     "mean of": mean_of,
     "means": lambda t, f: (f.value == figures.groups(t), figures.groups(t)),
     "thread": thread,
+    "compare": compare,
     "open": open_question,
     "told": equal(lambda t, f: frozenset(of_track(t, f.on))),
     "led together": led_together,

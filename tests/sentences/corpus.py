@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.sentences.fixed import STORIES
 from tests.sentences.generated import write
 from tests.sentences.mutants import TOLD, Spoken
-from tests.sentences.pages import ROOT, published, truth_of
+from tests.sentences.pages import ROOT, compared, published, truth_of
 from tests.sentences.product import report_of, sentences
 from tests.sentences.reader import Truth
 
@@ -30,4 +30,4 @@ def of_stories(folder: Path) -> Iterator[Spoken]:
 
 
 def everything(folder: Path) -> list[Spoken]:
-    return [*of_stories(folder), *(spoken for each in SETS for spoken in of_set(each)), *published()]
+    return [*of_stories(folder), *(spoken for each in SETS for spoken in of_set(each)), *published(), *compared()]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter, defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
@@ -308,15 +311,46 @@ def largest(truth: Truth) -> dict[str, tuple[int, int | None]]:
     }
 
 
-Changes = dict[str, tuple[Ratio | None, str, str]]  # {case: (second over first, outcomes)}
+THRESHOLD = 1.05  # a ratio of times, beyond which a case in a later set is worse
 
 
-def middle_of_logs(ratios: list[float]) -> float:
-    return math.exp(median(map(math.log, ratios)))
+class Two(Truth):
+    """A set, and a second one that is compared with it."""
+
+    def __init__(self, folder: Path, second: Truth) -> None:
+        super().__init__(folder)
+        self.second = second
+
+    @cached_property
+    def changes(self) -> Changes:
+        return changes(self, self.second)
 
 
-def changes(first: Truth, second: Truth) -> tuple[Changes, float | None, list[str]]:
-    """Returns {case: (ratio, outcomes)} of the cases of two sets, the machine's drift, and in what the sets differ."""
+@dataclass(frozen=True)
+class Changes:
+    """{case: (second over first, outcomes)} of the cases of two sets, the machine's drift, in what the sets differ."""
+
+    cases: dict[str, tuple[Ratio | None, str, str]]
+    drift: float | None
+    unlike: list[str]
+
+    @property
+    def counted(self) -> tuple[int, int, int]:
+        """How many cases changed, of how many, and how many are worse."""
+        changed = sum(bool(ratio and ratio.word in ("faster", "slower")) for ratio, *_ in self.cases.values())
+        worse = sum(
+            (before == "ok" != after) or bool(ratio and ratio.word == "slower" and 1 / ratio.value > THRESHOLD)
+            for ratio, before, after in self.cases.values()
+        )
+        return changed, len(self.cases), worse
+
+    @property
+    def shift(self) -> float:
+        return math.exp(median(math.log(ratio.value) for ratio, *_ in self.cases.values() if ratio))
+
+
+def changes(first: Truth, second: Truth) -> Changes:
+    """Compares the cases that two sets share; nothing is paired."""
     cells = [
         {of.rows[0]["case"]: (on, who, of) for on, cells in truth.cells.items() for who, of in cells.items()}
         for truth in (first, second)
@@ -356,7 +390,7 @@ def changes(first: Truth, second: Truth) -> tuple[Changes, float | None, list[st
             words = {judged(value, low, high, first.protocol["tie_ratio"], limit, None)[0] for limit in limits}
             ratio = Ratio(value, low, high, "" if unlike else "undecided" if len(words) > 1 else words.pop())
         found[case] = ratio, cells[0][case][2].outcome, cells[1][case][2].outcome
-    return found, drift, unlike
+    return Changes(found, drift, unlike)
 
 
 def welch(truth: Truth, one: list[float], other: list[float]) -> Mean:
