@@ -61,7 +61,7 @@ def cells(text: str, truths: list[Truth]) -> Iterator[tuple[str, str, Truth]]:
     for line in text.splitlines():
         if line.startswith("### ") or line.endswith(":"):
             question = line.removeprefix("### ").removesuffix(":").partition(", ")[0]
-        said = [each.strip() for each in line.strip("| ").split(" | ")]
+        said = [each.strip() for each in line.split("|")[1:-1]]
         if not line.startswith("|") or line.startswith("| ---"):
             heads = heads if line.startswith("|") else []
         elif not heads:

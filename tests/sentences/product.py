@@ -52,7 +52,7 @@ def frames(of: Report) -> Iterator[Said]:
 
 def every_frame(of: Report) -> Iterator[Said]:
     assert of.overview
-    for baseline in of.overview.baselines if of.overview.is_decided else ():
+    for baseline in of.overview.baselines if len(of.analysis.blocks) > 1 else ():
         shown = of.overview.map_by(STEADY, baseline)
         for row, order in zip(shown.rows, of.overview.order, strict=True):
             if len(order) < 2:  # nobody to lead
