@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -18,6 +19,7 @@ from suite.cli.app import APP, COMMANDS, code_of
 from suite.cli.values import typed
 
 TOOLS = Path(sys.executable).parent
+SITE = (f"{TOOLS}/mkdocs", "build", "--strict")  # with --quiet it would not hear of warnings, and pass
 
 
 def command(name: str, about: str) -> Task[Any]:
@@ -71,7 +73,7 @@ def test(c: Context, args: str = "", quick: bool = False, all: bool = False) -> 
 @task
 def docs(c: Context) -> None:
     """Build the documentation's site into docs-site/, and check its links."""
-    c.run(f"{TOOLS}/mkdocs build --strict --quiet", pty=False, env={"NO_MKDOCS_2_WARNING": "1"})
+    c.run(shlex.join(SITE), pty=False, env={"NO_MKDOCS_2_WARNING": "1"})
     print("docs-site/index.html")
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from suite.protocol import Protocol
 from suite.stats import is_doubtful, reach
-from suite.verdicts.fastest import pair_shares, rivals
+from suite.verdicts.leads import behind, leaders
 from suite.verdicts.pairing import Timing
 from suite.verdicts.speedups import Pairing
 
@@ -173,7 +173,7 @@ def pairing_of(world: World) -> Pairing:
                 of_stack.setdefault(b, []).append(timing)
     names = {str(q): str(q) for q in range(questions)}
     protocol = Protocol(blocks=blocks, blocks_max=blocks, tie_ratio=TIE, confidence=CONFIDENCE)
-    return Pairing(timings, names, frozenset(stack for _, stack in timings), protocol)
+    return Pairing(timings, names, frozenset(stack for _, stack in timings), protocol, BASELINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +181,8 @@ class Answers:
     """Which wrong statements the report makes on each question of a run whose stacks are all equal, [question].
 
     `table`: its table says that a stack is `faster` or `slower` than the baseline. `in_set`: a verdict that regards all
-    ratios of the run as one family says so. `answer`: the answer says that a stack is slower than the one with the
-    lowest median. `alarm`: the baseline's two processes are said to differ (the A/A alarm).
+    ratios of the run as one family says so. `answer`: some stack doesn't lead, since another is said to be faster, over
+    whatever baseline. `alarm`: the baseline's two processes are said to differ (the A/A alarm).
     """
 
     table: Array
@@ -192,23 +192,17 @@ class Answers:
 
 
 def answers_of(world: World) -> Answers:
-    """Returns the wrong statements about a run of equal stacks, by the suite's verdicts and by the rules of its page's
-    answers (`suite.verdicts.fastest`)."""
+    """Returns the wrong statements about a run of equal stacks, by the suite's verdicts and by its rule of who leads
+    (`suite.verdicts.leads`)."""
     pairing, questions = pairing_of(world), world.logs.shape[0]
     stacks = [BASELINE, *(f"stack{n}" for n in range(STACKS))]
-    speedups = pairing.over(BASELINE)
+    speedups = pairing.over(BASELINE).values()
     wrong = np.zeros((4, questions))
     for q in range(questions):
         of_question = [speedup for speedup in speedups if speedup.comparison_id == str(q)]
         wrong[0, q] = any(speedup.verdict in DIRECTIONS for speedup in of_question)
         wrong[1, q] = any(speedup.in_set in DIRECTIONS for speedup in of_question)
-        means = [world.logs[q, :, 0].mean(), *world.logs[q, :, 2:].mean(axis=0)]
-        first = stacks[int(np.argmin(means))]
-        table = {speedup.stack: speedup.verdict for speedup in of_question}
-        others = [stack for stack in stacks if stack not in (first, BASELINE)]
-        pairs = pairing.over(first, others, str(q), sharing=pair_shares(len(stacks)))
-        over_first = {speedup.stack: speedup.verdict for speedup in pairs}
-        wrong[2, q] = len(rivals(first, stacks, BASELINE, table, over_first)) < len(stacks) - 1
+        wrong[2, q] = len(leaders(stacks, behind(pairing)[str(q)])) < len(stacks)
     for twin in pairing.twins():
         wrong[3, int(twin.comparison_id)] = is_doubtful(twin.ratio, CONFIDENCE)
     return Answers(*wrong)
@@ -226,7 +220,7 @@ class Judged:
 
 def judged(world: World) -> Judged:
     """Judges a run by the suite's statistics."""
-    speedups = pairing_of(world).over(BASELINE)
+    speedups = pairing_of(world).over(BASELINE).values()
     shape = world.truth.shape
     ends = [[speedup.ratio.low or math.nan, speedup.ratio.high or math.nan] for speedup in speedups]
     low, high = np.log(np.array(ends)).T
@@ -290,9 +284,8 @@ def reaches(spread: float, blocks: int, runs: int, seed: int) -> tuple[float, fl
     `spread` of ln(time)."""
     random, widths, words = np.random.default_rng([seed, blocks]), [], []
     for _ in range(runs):
-        for speedup in pairing_of(simulate(random, quiet, 2, blocks, equal=True, spreads=(spread, spread))).over(
-            BASELINE
-        ):
+        world = simulate(random, quiet, 2, blocks, equal=True, spreads=(spread, spread))
+        for speedup in pairing_of(world).over(BASELINE).values():
             widths.append(reach(speedup.ratio) or math.inf)
             words.append(speedup.verdict)
     return float(np.median(widths)), *(float(np.mean(np.isin(words, band))) for band in (["tie"], ["tie", "close"]))

@@ -36,7 +36,7 @@ def simulate_in_rounds(
         added = added[:, :, None, :]
     turns = alone.logs[:, :, None, :] + added + TURN_NOISE * random.standard_normal(started.shape)
     truth = alone.effect + mean[:, :1] - mean[:, 2:]
-    return World(alone.started, turns.mean(axis=2), truth, alone.effect, turns)
+    return World(alone.started, np.median(turns, axis=2), truth, alone.effect, turns)
 
 
 def turn_starts(random: np.random.Generator, questions: int, blocks: int) -> Array:

@@ -84,9 +84,12 @@ def unaware(rows: list[Row]) -> list[Row]:
 
 def speedups(loaded: results.Results, rows: list[Row]) -> dict[tuple[str, str], Speedup]:
     """Returns {(question, stack): speedup} of these rows, by the set's baseline and protocol."""
-    from suite.verdicts.speedups import ratios
+    from suite.verdicts.speedups import Pairing
 
-    return {(speedup.name, speedup.stack): speedup for speedup in ratios(rows, loaded.baseline, loaded.protocol)}
+    return {
+        (speedup.name, speedup.stack): speedup
+        for speedup in Pairing.of(rows, loaded.protocol, loaded.baseline).over(loaded.baseline).values()
+    }
 
 
 def contradicts(here: Speedup, there: Speedup) -> bool:

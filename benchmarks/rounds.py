@@ -22,7 +22,7 @@ from statistics import fmean, stdev
 
 from suite import results
 from suite.protocol import SAMPLINGS
-from suite.verdicts.speedups import ratios
+from suite.verdicts.speedups import Pairing
 
 STACKWARS = Path(sys.executable).parent / "stackwars"
 PRESET = """
@@ -71,7 +71,7 @@ def run_block(options: argparse.Namespace, sampling: str, place: Path) -> dict[t
         raise SystemExit(f"A block couldn't be run:\n{done.stderr}")
     loaded = results.load(newest.resolve())
     newest.unlink()
-    speedups = ratios(loaded.rows, options.baseline, loaded.protocol)
+    speedups = Pairing.of(loaded.rows, loaded.protocol, options.baseline).over(options.baseline).values()
     return {(speedup.name, speedup.stack): fmean(speedup.log_ratios.values()) for speedup in speedups}
 
 

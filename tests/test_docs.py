@@ -145,12 +145,39 @@ def test_the_reference_is_what_the_code_says(file: str) -> None:
     assert written == reference.PAGES[file](), "python -m tools.reference writes it again"
 
 
-def test_the_site_builds_and_every_link_in_it_leads_somewhere(tmp_path: Path) -> None:
-    command = [Path(sys.executable).parent / "mkdocs", "build", "--strict", "--quiet", f"--site-dir={tmp_path}"]
+def built(folder: Path, site: Path) -> subprocess.CompletedProcess[str]:
+    """What `make docs` says of the documentation in a folder."""
+    command = [*tasks.SITE, f"--config-file={folder / 'mkdocs.yml'}", f"--site-dir={site}"]
     environ = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
+
+
+def test_the_site_builds_and_every_link_in_it_leads_somewhere(tmp_path: Path) -> None:
+    done = built(ROOT, tmp_path)
     assert done.returncode == 0, done.stderr
     assert "MKL" in (tmp_path / "search" / "search_index.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("mkdocs.yml", "nav: [index.md, gone.md]\n", "gone.md"),
+        ("docs/index.md", "# Home\n\n[more](gone.md)\n", "gone.md"),
+        ("docs/index.md", "# Home\n\n[more](#gone)\n", "#gone"),
+        ("docs/more.md", "# More\n", "more.md"),
+    ],
+    ids=["page-gone", "link-dead", "anchor-dead", "page-not-in-the-menu"],
+)
+def test_the_site_isn_t_built_with_a_mistake(tmp_path: Path, file: str, text: str, said: str) -> None:
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("nav:\n")[0]
+    settings = settings.replace("hooks: [tools/", f"hooks: [{ROOT}/tools/")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text("# Home\n", encoding="utf-8")
+    (tmp_path / "mkdocs.yml").write_text(f"{settings}nav: [index.md]\n", encoding="utf-8")
+    assert built(tmp_path, tmp_path / "site").returncode == 0
+    (tmp_path / file).write_text(f"{settings}{text}" if file == "mkdocs.yml" else text, encoding="utf-8")
+    done = built(tmp_path, tmp_path / "site")
+    assert done.returncode == 1 and said in done.stderr
 
 
 def test_the_docs_written_by_hand_stay_small() -> None:

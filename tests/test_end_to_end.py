@@ -17,8 +17,8 @@ from suite.sets.result_set import ResultSet
 from suite.stacks import knobs
 from suite.stacks.catalog import STACKS
 from suite.stacks.torch import mkl_path
-from suite.verdicts.speedups import ratios
 from tests.mutations import MUTANTS, make_mutant
+from tests.results.rows import ratios
 from tests.runs import EVERY_OPERATION, EXPORTED, FEW, ON_CPU, REST, TOGETHER, UNWARMED, Asked, Lanes, of
 
 pytestmark = pytest.mark.stacks

@@ -27,10 +27,10 @@ HEAD = """# What others published
 
 Documents with figures of these frameworks, and what can be said to each. They were read where they stand, the study \
 as it was quoted. The data are in [published/](../published/). A claim is \
-*confirmed* or *contradicted* by a set of the [gallery](gallery.md): who is slower, on its machine (two cores of AMD \
-Zen 5) and with its versions, not by how much and not why. It is *confirmed in part* where the set answers less than \
-the claim says, *not confirmed* where the sides are close or undecided, *impossible by arithmetic*, *not comparable*, \
-or *not measured yet*. A verdict's ratio is a speedup: below 1× is slower; a × in a table is a factor of time. \
+*confirmed* or *contradicted* by a set of the [gallery](gallery.md), on its machine (two cores of AMD Zen 5) and with \
+its versions: who is slower, and by what factor (*larger* or *smaller* than the claim's), but not why. It is \
+*confirmed in part* where the set answers less than the claim says, *not confirmed* where the sides are close or \
+undecided, *impossible by arithmetic*, *not comparable*, or *not measured yet*. Every factor is one of time. \
 The page of a set with the same question shows published times beside its own ("Published elsewhere"). This page is \
 written by `.venv/bin/python -m tools.published`.
 
@@ -55,11 +55,11 @@ def verdict(document: Document) -> tuple[str, str]:
     example = Example.of(document.question) if document.question else None
     if example is None or example.thread.apart:
         return "not comparable", example.thread.apart if example else document.apart
-    held = example.thread.held
+    sides = re.escape(example.thread.held("TIMES")).replace("TIMES", "[^ ]+")
     table = published_tables(GALLERY.read_text(encoding="utf-8")).get(f"gallery-{example.name.replace('_', '-')}")
-    said = re.search(rf"\*\*([^*]+) here: ({re.escape(held)} is [^*]+)\.\*\*", table.text if table else "")
+    said = re.search(rf"\*\*([^*:]+): ({sides}[^*]+)\.\*\*", table.text if table else "")
     if said is None:
-        return "not measured yet", f"{held} will be held against it"
+        return "not measured yet", f"whether {example.thread.held()} will be held against it"
     return WORDS.get(said[1], said[1].lower()), said[2]
 
 

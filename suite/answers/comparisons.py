@@ -16,6 +16,7 @@ from suite.answers.sentences import capital, counted, listed
 from suite.answers.show import Part, only, part
 from suite.results.analysis import Comparison
 from suite.results.frame import Frame
+from suite.stats import MODES_SPREAD
 from suite.verdicts.verdicts import ALONE
 
 TIMING = (
@@ -71,9 +72,21 @@ def judged(line: Mapping[str, Any]) -> tuple[str, str]:
     if not line["counts"]:
         return line["ended"], ""
     is_alone = line["verdict"] in ("faster", "slower") and line["verdict"] != line["verdict_in_set"]
-    asides = (line["ended"], line["why"], "two modes" if line["two_modes"] else "", ALONE if is_alone else "")
+    modes = "two modes" if line["two_modes"] else ""
+    asides = (line["ended"], line["why"], modes, apart(line), ALONE if is_alone else "")
     word = "baseline" if line["stack"] == line["baseline"] else line["verdict"] or units.UNKNOWN
     return word, ", ".join(filter(None, asides))
+
+
+def apart(line: Mapping[str, Any]) -> str:
+    """Returns that the medians shown give another ratio than the interval allows, and why: medians are of whole
+    processes, a ratio of what ran within seconds of each other. Empty where they agree."""
+    by_medians, low, high = line["median_speedup"], line["speedup_low"], line["speedup_high"]
+    if by_medians is None or low is None or low <= by_medians <= high:
+        return ""
+    bursts = f"{line['slow_turns']} of {line['turns']} turns in bursts, over {MODES_SPREAD} times their median"
+    why = "processes in modes" if line["two_modes"] else bursts if line["slow_turns"] else "processes of other blocks"
+    return f"the medians give {units.ratio(by_medians)} ({why})"
 
 
 def speedups(comparison: Comparison, lines: pl.DataFrame, anchor: str, tie: float) -> Figure | None:

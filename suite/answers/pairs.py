@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import polars as pl
 
 from suite.answers.comparisons import compared
-from suite.results.frame import Frame, ends
+from suite.results.frame import Frame
 from suite.results.ranking import catalogue_order
+from suite.results.ratios import ends
 
 SPEEDUP = dict.fromkeys(("speedup", "speedup_low", "speedup_high"), pl.Float64)
 
@@ -52,7 +53,9 @@ def speedups(frame: Frame, pairs: Mapping[str, str], upper: str) -> pl.DataFrame
     lines = [
         (names[id_], stack, speedup.verdict, *ends("", speedup.ratio).values())
         for lower in dict.fromkeys(pairs.values())
-        for (id_, stack), speedup in frame.analysis.over(lower, [s for s in pairs if pairs[s] == lower]).items()
+        for (id_, stack), speedup in frame.analysis.pairing.planned(
+            lower, [s for s in pairs if pairs[s] == lower]
+        ).items()
         if id_ in names
     ]
     schema = dict.fromkeys(("question", upper, "verdict"), pl.String) | SPEEDUP

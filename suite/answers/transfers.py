@@ -7,7 +7,8 @@ import polars as pl
 from suite import units
 from suite.answers.answer import Answer, answer
 from suite.answers.sentences import capital, counted, not_shown
-from suite.results.frame import Frame, ends
+from suite.results.frame import Frame
+from suite.results.ratios import ends
 from suite.stats import mean_of
 
 

@@ -8,7 +8,8 @@ import polars as pl
 
 from suite.answers.answer import Answer, answer
 from suite.answers.sentences import by_number, capital
-from suite.results.frame import Frame, ends
+from suite.results.frame import Frame
+from suite.results.ratios import ends
 from suite.results.within_set import FieldComparison
 
 TITLES = {

@@ -20,7 +20,7 @@ from suite.page.map.change_map import change_map, moved_cases
 from suite.page.map.page_map import Map
 from suite.page.tables import VERSION, Export, Table, told
 from suite.results.between_sets import CaseChange, SetPair
-from suite.results.frame import ends
+from suite.results.ratios import ends
 from suite.results.within_set import FieldComparison
 
 CASES: dict[str, Any] = {

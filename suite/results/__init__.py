@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,15 +21,6 @@ if TYPE_CHECKING:
     from suite.results.analysis import Analysis
     from suite.sets.plan import Plan, PlanFile
     from suite.sets.rows import Row
-
-RATIO_COLUMNS = (
-    *("name", "stack", "baseline", "value", "low", "high", "verdict", "blocks", "p", "log_ratios"),
-    *("best", "reason", "in_set"),
-)
-SUMMARY_COLUMNS = (
-    *("stack", "value", "low", "high", "n_ok", "n", "least", "greatest"),
-    *("common", "common_low", "common_high", "n_common"),
-)
 
 
 @dataclass(frozen=True)
@@ -118,7 +109,7 @@ class Results:
 
         if not self.rows and not (self.plan_file and self.plan_file.attempts):
             raise UserError(f"{self.path} has neither a plan nor a row: there is nothing to report.")
-        whole = analyse(self.rows, self.plan_file, self.protocol, baseline or self.baseline, self.roof)
+        whole = analyse(self.rows, self.plan_file, self.protocol, baseline or self.baseline, self.roof, self.baseline)
         return only(whole, stacks, questions) if stacks or questions else whole
 
     def stacks(self, baseline: str | None = None) -> pl.DataFrame:
@@ -128,37 +119,34 @@ class Results:
         return Frame(self, self.analysis(baseline)).stacks
 
     def ratios(self, baseline: str | None = None, clock: str = "synced") -> pl.DataFrame:
-        """Returns the speedups over the baseline, one row for each comparison and stack; a `value` above 1 is faster.
+        """Returns the speedups over the baseline, one row for each question and stack, with the columns of
+        suite/results/ratios.py; a `value` above 1 is faster.
 
         Raises UserError for a baseline that the set lacks, and for an unknown clock.
         """
-        from suite.results.frame import table
-        from suite.verdicts.speedups import ratios
+        from suite.results.ratios import ratios
 
-        speedups = ratios(self.rows, baseline or self.baseline, self.protocol, clock)
-        lines = (
-            {**asdict(s), **asdict(s.ratio), "log_ratios": list(s.log_ratios.values()), "best": s.best and s.best.value}
-            for s in speedups
-        )
-        return table(lines, RATIO_COLUMNS)
+        return ratios(self.by(baseline, clock))
 
     def summary(self, baseline: str | None = None, clock: str = "synced") -> pl.DataFrame:
-        """Returns one row for each stack but the baseline: the geometric mean of its ratios, over `n_ok` of `n`
-        questions, with the least and the greatest ratio. `common` is the mean over the `n_common` questions that all
-        stacks answered; rows are sorted by it. Raises UserError for a baseline that the set lacks, and for an unknown
-        clock."""
-        from suite.results.baselines import rebased
-        from suite.results.frame import ends, table
+        """Returns the geometric means of the ratios, with the columns of the page's section "Summary": one row for each
+        stack, over all questions and over those of each track, pass and precision. Raises UserError for a baseline that
+        the set lacks, and for an unknown clock."""
+        from suite.results.means import means
 
-        lines = (
-            {**asdict(s), **(asdict(s.ratio) if s.ratio else {}), **(ends("common", s.common) if s.common else {})}
-            | {
-                name: speedup and speedup.ratio.value
-                for name, speedup in (("least", s.least), ("greatest", s.greatest))
-            }
-            for s in rebased(self.analysis(baseline), baseline or self.baseline, clock).summaries
-        )
-        return table(lines, SUMMARY_COLUMNS)
+        return means(self.by(baseline, clock))
+
+    def by(self, baseline: str | None, clock: str) -> Analysis:
+        """Returns the analysis over a baseline by a clock."""
+        from suite.errors import UserError
+        from suite.results.baselines import rebased
+        from suite.sets.rows import check_clock
+
+        check_clock(clock)
+        analysis = self.analysis(baseline)
+        if not analysis.comparisons:
+            raise UserError("No process of this set is timed, so it has no ratios.")
+        return rebased(analysis, analysis.baseline, clock)
 
 
 def load(path: str | Path) -> Results:

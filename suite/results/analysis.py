@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,21 +11,22 @@ from suite.case import Outcome, Purpose
 from suite.errors import unknown
 from suite.machine.roofline import Roofline
 from suite.protocol import Protocol
-from suite.results.baselines import by_side, over_baseline
+from suite.results.baselines import over_baseline
 from suite.results.outcomes import Cell, cell, flag_counts
 from suite.results.questions.programs import ProgramQuestion, program_questions
 from suite.results.stack_figures import StackFigures, stack_figures
 from suite.results.within_set import FieldComparison, field_comparisons
 from suite.sets.plan import PlanFile
 from suite.sets.rows import NOT_RUN, Row, judged, unrun
-from suite.verdicts.geometric_means import Summary
+from suite.verdicts.geometric_means import Summary, summaries
 from suite.verdicts.grouping import by_comparison, grouped
+from suite.verdicts.leads import Behind, leaders
 from suite.verdicts.names import question_names
-from suite.verdicts.pairing import Side
 from suite.verdicts.speedups import Pairing
 from suite.verdicts.verdicts import Speedup
 
 ITEMS = "items"  # what a step processes, if no plan gives it a name
+GROUPED = ("track", "pass", "precision")  # questions that differ in one of these have means of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Comparison:
     counts, another stack stands in for it, and `stands_in_for` is the set's baseline; else it is empty. `head` is one
     of the rows, for the columns that all of them share; `item` is what a step processes (tokens, images, rows). `noise`
     is the ratio of the A/A twin over replicate 1 of its stack; the interval of this ratio is the noise floor.
-    `noise_flags` are the twin's flags.
+    `noise_flags` are the twin's flags. `behind` has the pairs of stacks of which the first is shown to be slower.
     """
 
     id: str
@@ -49,6 +51,12 @@ class Comparison:
     noise_flags: tuple[tuple[str, str], ...]
     baseline: str = ""
     stands_in_for: str = ""
+    behind: Behind = frozenset()
+
+    @property
+    def leaders(self) -> tuple[str, ...]:
+        """Returns the stacks that lead: no other is shown to be faster. The lowest median comes first."""
+        return leaders([figures.stack for figures in self.stacks if figures.counts], self.behind)
 
     @property
     def cell_of_baseline(self) -> Cell | None:
@@ -71,12 +79,12 @@ class Comparison:
 class Analysis:
     """All results of a set. `rows` has every attempt; `counted` has one row for each planned process: the attempt that
     counts, as `judged` returns it. For a planned process without an attempt that counts, both have a row that says so
-    (`not run` or `unsupported`). `summaries` has an entry for each stack but the baseline, `within_set` one for each
-    field of the case that has several values in the set. `vary` is the dim whose largest size that fits was searched
+    (`not run` or `unsupported`). `within_set` has an entry for each field of the case that has several values in the
+    set. `vary` is the dim whose largest size that fits was searched
     for, within `search_tolerance`; empty without a search.
 
-    `hidden` are the stacks that the reader chose not to see, `hidden_comparisons` the questions; speedups and summaries
-    are of these, too.
+    `hidden` are the stacks that the reader chose not to see, `hidden_comparisons` the questions; speedups are of these,
+    too.
     """
 
     rows: tuple[Row, ...]
@@ -87,7 +95,6 @@ class Analysis:
     within_set: tuple[FieldComparison, ...]
     vary: str
     speedups: tuple[Speedup, ...] = ()
-    summaries: tuple[Summary, ...] = ()
     hidden: tuple[str, ...] = ()
     hidden_comparisons: tuple[Comparison, ...] = ()
 
@@ -110,6 +117,11 @@ class Analysis:
         return frozenset(row["block"] for row in timed if row["provenance"] is not None)
 
     @property
+    def is_decided(self) -> bool:
+        """Whether the set has the second block that intervals and verdicts take."""
+        return len(self.blocks) > 1
+
+    @property
     def is_whole(self) -> bool:
         return not self.hidden and not self.hidden_comparisons
 
@@ -119,21 +131,43 @@ class Analysis:
         return self.comparisons + self.hidden_comparisons
 
     @property
+    def by_name(self) -> list[Comparison]:
+        return sorted(self.all_comparisons, key=lambda comparison: comparison.name)
+
+    def means(self, fields: Mapping[str, str] | None = None) -> tuple[Summary, ...]:
+        """Returns each shown stack's geometric mean over all questions, or over those whose columns have these values:
+        {"pass": "train"}, say. Ratios over a stand-in enter none."""
+        asked = [each for each in self.by_name if is_of(each.head, fields or {})]
+        questions = [each.id for each in asked if any(c.stack == self.baseline and c.counts for c in each.cells)]
+        others = sorted({cell.stack for each in asked for cell in each.cells} - {self.baseline})
+        return tuple(summaries(self.speedups, others, questions, self.protocol)) if questions else ()
+
+    def groups(self, fields: Mapping[str, str] | None = None) -> tuple[dict[str, str], ...]:
+        """Returns the groups of questions that have means of their own, as the values of their columns: all questions
+        whose columns have the values of `fields`, and where these differ in track, pass or precision, those of each
+        that has two questions or more."""
+        heads = [each.head for each in self.by_name if is_of(each.head, fields or {})]
+        varying = [name for name in GROUPED if len({head.text(name) for head in heads}) > 1]
+        times = Counter(tuple(head.text(name) for name in varying) for head in heads)
+        several = [dict(zip(varying, values, strict=True)) for values, count in times.items() if count > 1]
+        return ({}, *(several if varying else ()))
+
+    @property
     def not_run(self) -> int:
         """Returns how many planned processes have no row yet."""
         return sum(row.outcome == NOT_RUN for row in self.counted)
 
-    def over(
-        self, baseline: str, stacks: Collection[str], question: str | None = None, families: float = 1.0
-    ) -> dict[Side, Speedup]:
-        """Returns the speedups of some stacks over another baseline, as `Pairing.over` judges them."""
-        return by_side(self.pairing.over(baseline, stacks, question, families))
-
 
 def analyse(
-    rows: Iterable[Row], file: PlanFile | None, protocol: Protocol, baseline: str, roofline: Roofline | None
+    rows: Iterable[Row],
+    file: PlanFile | None,
+    protocol: Protocol,
+    baseline: str,
+    roofline: Roofline | None,
+    planned: str = "",
 ) -> Analysis:
-    """Returns the analysis of a set over one baseline; `roofline` is None if none was measured.
+    """Returns the analysis of a set over one baseline; `roofline` is None if none was measured. `planned` is the
+    baseline that the run was planned with, if that is another.
 
     Raises UserError for a baseline that the set doesn't have.
     """
@@ -144,7 +178,7 @@ def analyse(
     if baseline not in stacks:
         raise unknown("stack", baseline, stacks, of="The result set")
     counted = (*accepted, *missing)
-    pairing = Pairing.of(counted, protocol)
+    pairing = Pairing.of(counted, protocol, planned or baseline)
     return over_baseline(
         Analysis(
             rows=(*attempts, *missing),
@@ -158,6 +192,11 @@ def analyse(
         pairing,
         baseline,
     )
+
+
+def is_of(head: Row, fields: Mapping[str, str]) -> bool:
+    """Whether a question's columns have these values."""
+    return all(head.text(name) == value for name, value in fields.items())
 
 
 def questions(

@@ -57,7 +57,7 @@ class Times:
         """Returns the times of a loaded set."""
         rows = list(rows)
         cases = grouped(counting(rows), lambda row: row.text("case_id"))
-        pairing = Pairing.of(rows, protocol)
+        pairing = Pairing.of(rows, protocol, "")
         sides = {case: (of_case[0]["comparison_id"], of_case[0].stack_name) for case, of_case in cases.items()}
         logs = {
             case: [*map(math.log, all_seconds(pairing.timings[side]))]

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import median
 from typing import Any
 
 import polars as pl
@@ -19,10 +20,11 @@ from suite.results import Results
 from suite.results.analysis import Analysis, Comparison, raised
 from suite.results.outcomes import Cell, outcome_text
 from suite.results.ranking import ranked_stacks
+from suite.results.ratios import ends, ratios
 from suite.results.stack_figures import StackFigures, greatest, middle, used_processes
 from suite.sets.rows import Row
 from suite.sets.schema import SCHEMA, to_table
-from suite.stats import Estimate, outliers
+from suite.stats import MODES_SPREAD, outliers
 from suite.verdicts.grouping import grouped
 from suite.verdicts.names import question_names
 
@@ -41,18 +43,25 @@ TYPES: dict[str, Any] = {
     **dict.fromkeys(("question", "question_id", "stack", "outcome", "phase", "ended", "reason"), pl.String),
     "counts": pl.Boolean,
     **dict.fromkeys(("ok", "planned"), pl.Int64),
-    **dict.fromkeys(("baseline", "item", "verdict", "why", "verdict_in_set", "verdict_reason"), pl.String),
+    **dict.fromkeys(("baseline", "item"), pl.String),
+    "leads": pl.Boolean,
     **dict.fromkeys(FIGURES, pl.Float64),
     **dict.fromkeys(("peak_ended_bytes", "tolerance"), pl.Float64),
-    **{
-        f"{name}{end}": pl.Float64
-        for name in ("median_seconds", "speedup", "best_speedup")
-        for end in ("", "_low", "_high")
-    },
+    **{f"median_seconds{end}": pl.Float64 for end in ("", "_low", "_high")},
     "two_modes": pl.Boolean,
     "kernels": pl.String,
     "flags": pl.List(pl.String),
 }
+RATIO = {
+    "value": "speedup",
+    "low": "speedup_low",
+    "high": "speedup_high",
+    "verdict": "verdict",
+    "why": "why",
+    "in_set": "verdict_in_set",
+    "reason": "verdict_reason",
+    **{f"best{end}": f"best_speedup{end}" for end in ("", "_low", "_high")},
+}  # {column of the ratios: its name beside the figures of a stack}
 SCALARS = {
     "items": "items_per_step",
     "cores": "effective_cores",
@@ -65,6 +74,7 @@ PROCESS: dict[str, Any] = {
     "result_types": pl.List(pl.String),
     "outliers": pl.Int64,
     **dict.fromkeys(("synced", "dispatch", "pipelined", "fetch", *SCALARS), pl.Float64),
+    **dict.fromkeys(("turns", "slow_turns"), pl.Int64),
 }
 
 
@@ -85,6 +95,11 @@ class Frame:
         return raised(self.results.roof, self.analysis.counted)
 
     @cached_property
+    def ratios(self) -> pl.DataFrame:
+        """Every stack over the baseline, or over the stack that stands in for it."""
+        return ratios(self.analysis)
+
+    @cached_property
     def stacks(self) -> pl.DataFrame:
         """Every planned stack of every question: the fastest of a question first, those without times last. Times of a
         stack without a steady time are medians over the processes that came so far."""
@@ -97,8 +112,13 @@ class Frame:
         ]
         return (
             pl.DataFrame(lines, schema=TYPES)
+            .join(self.ratios.select(*KEYS, *RATIO).rename(RATIO), on=KEYS, how="left", maintain_order="left")
             .join(of_processes(rows.values()), on=KEYS, how="left", maintain_order="left")
-            .with_columns(items_per_second=pl.col("items") / pl.col("median_seconds"))
+            .with_columns(
+                items_per_second=pl.col("items") / pl.col("median_seconds"),
+                median_speedup=pl.col("median_seconds").filter(stack=pl.col("baseline")).first().over("question_id")
+                / pl.col("median_seconds"),
+            )
             .drop("items")
         )
 
@@ -164,6 +184,7 @@ def line(comparison: Comparison, cell: Cell, figures: StackFigures | None, rows:
         "planned": cell.total,
         "baseline": comparison.baseline,
         "item": comparison.item,
+        "leads": cell.stack in comparison.leaders,
     }
     if figures is None:
         return values | {
@@ -177,15 +198,6 @@ def line(comparison: Comparison, cell: Cell, figures: StackFigures | None, rows:
         "tolerance": greatest(rows, "tolerance"),
         **ends("median_seconds", figures.median),
     }
-    if (speedup := figures.speedup) is not None:
-        values |= {
-            **ends("speedup", speedup.ratio),
-            **(ends("best_speedup", speedup.best) if speedup.best else {}),
-            "verdict": speedup.verdict,
-            "why": speedup.why,
-            "verdict_in_set": speedup.in_set,
-            "verdict_reason": speedup.reason,
-        }
     return values
 
 
@@ -198,7 +210,7 @@ def of_processes(stacks: Iterable[Sequence[Row]]) -> pl.DataFrame:
         pl.median("items", "page_faults"),
         pl.max("graph_breaks"),
         pl.min("cores"),
-        pl.sum("outliers"),
+        pl.sum("outliers", "turns", "slow_turns"),
         average_seconds=pl.col("samples").list.mean().mean(),
         p5_seconds=steady.quantile(0.05, "linear"),
         p95_seconds=steady.quantile(0.95, "linear"),
@@ -214,13 +226,16 @@ def of_processes(stacks: Iterable[Sequence[Row]]) -> pl.DataFrame:
 
 
 def process(row: Row) -> dict[str, Any]:
-    samples = row.samples()
+    samples, turns = row.samples(), [*row.round_medians("synced").values()]
+    slow = MODES_SPREAD * median(turns) if turns else 0.0
     return {
         "question_id": row["comparison_id"],
         "stack": row.stack_name,
         "samples": samples,
         "synced": row.median(),
         "outliers": outliers(samples),
+        "turns": len(turns),
+        "slow_turns": sum(seconds > slow for seconds in turns),
         **{clock: row.median(clock) for clock in ("dispatch", "pipelined", "fetch")},
         "result_types": [str(kind) for kind in row.mapping("result_types").values()],
         "precision": row.text("precision_observed"),
@@ -231,11 +246,6 @@ def process(row: Row) -> dict[str, Any]:
 def names_in(column: pl.Expr) -> pl.Expr:
     """Returns the different names of a group as one text."""
     return column.filter(column != "").unique().sort().str.join(", ")
-
-
-def ends(name: str, estimate: Estimate) -> dict[str, float | None]:
-    """Returns a value with its interval as three columns."""
-    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
 
 
 def attempts(rows: Sequence[Row]) -> pl.DataFrame:

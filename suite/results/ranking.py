@@ -9,16 +9,16 @@ from suite.stacks.catalog import STACKS
 
 
 def ranked_stacks(analysis: Analysis) -> tuple[str, ...]:
-    """Returns all stacks, baseline included, the greatest geometric mean over the common questions first. Stacks
-    without this mean come last, in the catalogue's order: those with a mean over their own questions, then the
-    others."""
-    means = {line.stack: line.common.value for line in analysis.summaries if line.common}
+    """Returns all stacks, baseline included, the greatest geometric mean over all questions first. Stacks that aren't
+    ranked come last, in the catalogue's order: those that answered some question, then the others."""
+    lines = analysis.means()
+    means = {line.stack: line.ratio.value for line in lines if line.ratio and line.is_ranked}
     means |= {analysis.baseline: 1.0} if means else {}
-    own_means = {line.stack: line.ratio.value for line in analysis.summaries if line.ratio}
+    answered = {line.stack for line in lines if line.ratio}
     order = {stack: place for place, stack in enumerate(compared_stacks(analysis))}
     return tuple(
         sorted(
-            order, key=lambda stack: (stack not in means, -means.get(stack, 0.0), stack not in own_means, order[stack])
+            order, key=lambda stack: (stack not in means, -means.get(stack, 0.0), stack not in answered, order[stack])
         )
     )
 

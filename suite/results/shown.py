@@ -37,7 +37,6 @@ def only(analysis: Analysis, stacks: Sequence[str], questions: Sequence[str] = (
         counted=counted,
         hidden=tuple(stack for stack in names if stack not in shown),
         hidden_comparisons=left,
-        summaries=tuple(line for line in analysis.summaries if line.stack in shown),
         comparisons=kept,
         within_set=tuple(each for each in fields if each.stacks),
     )

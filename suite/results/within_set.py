@@ -55,7 +55,7 @@ class FieldComparison:
 
     def over(self, base: str) -> list[Speedup]:
         """Returns the speedup of every other value over `base` on every question, judged together as one family."""
-        shown = [speedup for speedup in self.pairing.over(base) if speedup.comparison_id in self.stacks]
+        shown = [speedup for speedup in self.pairing.over(base).values() if speedup.comparison_id in self.stacks]
         order = self.values
         return sorted(shown, key=lambda it: (it.name, order.index(it.stack), self.stacks[it.comparison_id]))
 
@@ -93,7 +93,9 @@ def compare_field(rows: Iterable[Row], field: str, protocol: Protocol) -> FieldC
     stacks = {
         id_: group[0].text("stack") if field == "variant" else group[0].stack_name for id_, group in of_each.items()
     }
-    return FieldComparison(field, Pairing(timings, named, values, protocol, clock, one_family=True), stacks)
+    return FieldComparison(
+        field, Pairing(timings, named, values, protocol, FIELDS[field], clock, one_family=True), stacks
+    )
 
 
 def without_turns(timings: Timings) -> dict[int, list[Timing]]:

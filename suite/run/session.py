@@ -98,7 +98,7 @@ class Session:
         if most <= first:
             return first
         rows = (row for row in self.store.merged() if row["block"] <= first)
-        return Pairing.of(rows, plan.protocol).blocks_needed(plan.baseline)
+        return Pairing.of(rows, plan.protocol, plan.baseline).blocks_needed()
 
     def block(self, number: int, of: int) -> None:
         """Runs a block until it is accepted: a noisy one is run again, a finished one isn't."""

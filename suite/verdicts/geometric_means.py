@@ -1,17 +1,17 @@
-"""Geometric means of a stack's ratios over all questions that it answered, and over those that every stack answered."""
+"""Geometric means of a stack's ratios over questions. A failed case enters no mean, and a stack that lacks a question
+isn't ranked."""
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
 from suite.protocol import Protocol
-from suite.sets.rows import Row, counting
 from suite.stats import Estimate
 from suite.verdicts.family import together
+from suite.verdicts.grouping import grouped
 from suite.verdicts.moderation import moderate
 from suite.verdicts.ratios import mean_of_blocks
 from suite.verdicts.verdicts import Speedup
@@ -19,64 +19,47 @@ from suite.verdicts.verdicts import Speedup
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The geometric mean of a stack's ratios over the questions that it and the baseline answered; none is imputed.
+    """The geometric mean of a stack's ratios over the questions that it answered; None without any, and never imputed.
 
-    `common` is the same mean over the `n_common` questions that every stack answered. Stacks are ranked by it alone:
-    by `ratio`, a stack would rank higher for failing where it is slow.
+    A mean is over the questions on which the baseline has a time that counts: `n` of them, of which the stack `lacks`
+    some (comparison_ids). A stack that lacks one leaves the ranking: without the questions on which
+    it is slow it would rank higher. It takes no question from the others.
     """
 
     stack: str
-    ratio: Estimate | None  # None where the stack has no ratio
-    n_ok: int
+    ratio: Estimate | None
     n: int
-    least: Speedup | None
-    greatest: Speedup | None
-    common: Estimate | None = None
-    n_common: int = 0
+    lacks: tuple[str, ...] = ()
+    least: Speedup | None = None
+    greatest: Speedup | None = None
+
+    @property
+    def n_ok(self) -> int:
+        return self.n - len(self.lacks)
+
+    @property
+    def is_ranked(self) -> bool:
+        return self.ratio is not None and not self.lacks
 
 
 def summaries(
-    rows: Iterable[Row], speedups: Sequence[Speedup], protocol: Protocol, questions: Collection[str] | None = None
+    speedups: Iterable[Speedup], stacks: Iterable[str], questions: Sequence[str], protocol: Protocol
 ) -> list[Summary]:
-    """Returns a summary for each stack but the baseline, ranked by `common`; `rows` show which questions it has. With
-    `questions`, `common` is over these, of the stacks that answered all of them."""
-    ids: dict[str, set[str]] = defaultdict(set)
-    for row in counting(rows):
-        ids[row.stack_name].add(row["comparison_id"])
-    by_stack: dict[str, list[Speedup]] = {stack: [] for stack in ids}
-    for speedup in speedups:  # of hidden stacks, too, whose rows aren't among `rows`
-        by_stack.setdefault(speedup.stack, []).append(speedup)
-    by_value = {stack: sorted(group, key=lambda s: (s.ratio.value, s.name)) for stack, group in by_stack.items()}
-    answered = {stack: group for stack, group in by_value.items() if group}
-    shared = common_questions(speedups) if questions is None else frozenset(questions)
-    means = mean_ratios(answered, protocol)
-    of_shared = {stack: [s for s in group if s.comparison_id in shared] for stack, group in answered.items()}
-    common = mean_ratios({stack: group for stack, group in of_shared.items() if len(group) == len(shared)}, protocol)
-    lines = [
-        Summary(stack, means[stack], len(group), len(ids[stack]), group[0], group[-1], common.get(stack), len(shared))
-        for stack, group in answered.items()
-    ]
-    baselines = {speedup.baseline for speedup in speedups}
-    lines += [
-        Summary(stack, None, 0, len(questions), None, None)
-        for stack, questions in ids.items()
-        if stack not in answered and stack not in baselines
-    ]
+    """Returns a summary for each of the `stacks` over the questions (comparison_ids) on which their baseline has a time
+    that counts: first those that are ranked, the greatest mean first, and last those without a ratio."""
+    by_stack = grouped((speedup for speedup in speedups if speedup.comparison_id in questions), lambda it: it.stack)
+    means = mean_ratios(by_stack, protocol)
+    lines = []
+    for stack in stacks:
+        group = sorted(by_stack.get(stack, []), key=lambda speedup: (speedup.ratio.value, speedup.name))
+        answered = {speedup.comparison_id for speedup in group}
+        lacks = tuple(question for question in questions if question not in answered)
+        lines.append(Summary(stack, means.get(stack), len(questions), lacks, *group[:1], *group[-1:]))
     return sorted(lines, key=rank)
 
 
-def rank(line: Summary) -> tuple[bool, float, str]:
-    """Returns the sort key of a summary: the greatest `common` first, then by name; those without a ratio come last.
-    The mean over the stack's own questions doesn't rank, since it rises when a stack fails where it is slow."""
-    return line.ratio is None, -line.common.value if line.common else 0.0, line.stack
-
-
-def common_questions(speedups: Iterable[Speedup]) -> frozenset[str]:
-    """Returns the questions (comparison_id) that every stack with a ratio answered."""
-    answered: dict[str, set[str]] = defaultdict(set)
-    for speedup in speedups:
-        answered[speedup.stack].add(speedup.comparison_id)
-    return frozenset(set.intersection(*answered.values())) if answered else frozenset()
+def rank(line: Summary) -> tuple[bool, bool, float, str]:
+    return line.ratio is None, not line.is_ranked, -line.ratio.value if line.ratio else 0.0, line.stack
 
 
 def mean_ratios(speedups: Mapping[str, Sequence[Speedup]], protocol: Protocol) -> dict[str, Estimate]:

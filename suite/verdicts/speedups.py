@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import fmean
 
-from suite.errors import UserError, unknown
 from suite.protocol import Protocol
 from suite.sets.rows import Row, check_clock, counting
 from suite.stats import Estimate, Mean, blocks_needed, has_modes, holm, is_doubtful, verdict
@@ -38,11 +37,13 @@ class Pairing:
     names: Mapping[str, str]  # {comparison_id: the question's name}
     stacks: frozenset[str]  # every stack with a row, even one without times
     protocol: Protocol
+    baseline: str  # that the run was planned with; every other one is chosen by somebody who knows the times
     clock: str = "synced"
     one_family: bool = False  # whether all questions together are one family, in place of each by itself
+    rows: Sequence[Row] = ()  # that were paired
 
     @classmethod
-    def of(cls, rows: Iterable[Row], protocol: Protocol, clock: str = "synced") -> Pairing:
+    def of(cls, rows: Iterable[Row], protocol: Protocol, baseline: str, clock: str = "synced") -> Pairing:
         """Returns the pairing of a set's rows. Raises UserError for an unknown clock, and for rows of two machines."""
         check_clock(clock)
         counted = counting(rows)
@@ -52,30 +53,37 @@ class Pairing:
             {question: row.comparison_name for question, row in names.items()},
             frozenset(row.stack_name for row in counted),
             protocol,
+            baseline,
             clock,
+            rows=counted,
         )
 
-    def over(
-        self, baseline: str, stacks: Collection[str] | None = None, question: str | None = None, sharing: float = 1.0
-    ) -> list[Speedup]:
-        """Returns the speedups over the baseline: of all stacks or some, on all questions or one.
+    def by(self, clock: str) -> Pairing:
+        """Returns the pairing of the same processes by another clock."""
+        return self if clock == self.clock else by_clock(self, clock)
+
+    def over(self, baseline: str) -> Mapping[Side, Speedup]:
+        """Returns the speedup of every stack on every question over a baseline.
 
         The ratios of a question are one family: other questions of the set don't change its verdicts. `in_set` is
-        judged with all returned speedups as one family. `sharing` is the number of such families that share the error
-        probability, where the baseline was chosen by the same times (Bonferroni).
+        judged with all ratios of the set as one family. A baseline that the run wasn't planned with is chosen by
+        somebody who knows the times, so the families of all that could be chosen share the error probability
+        (`shares`).
         """
-        level = 1 - (1 - self.protocol.confidence) / sharing
+        return over_baseline(self, baseline)
+
+    def planned(self, baseline: str, stacks: Collection[str], question: str | None = None) -> Mapping[Side, Speedup]:
+        """Returns the speedups of some stacks over a baseline, pairs that a rule named before anything was timed: these
+        alone are a family on each question."""
         ratios = ratios_over(self, baseline)
-        sides = [side for side in ratios.logs if question in (None, side[0]) and (stacks is None or side[1] in stacks)]
-        in_set = estimates(ratios, sides, level)
-        floors = {twin.comparison_id: twin.ratio for twin in self.twins(level)}
-        found = {}
-        for family in self.families(sides):
-            doubt = doubt_of_each(level, len(ratios.means.keys() & {*family}))
-            for side, ratio in estimates(ratios, family, level).items():
-                best = best_ratio(self, side, baseline, doubt)
-                found[side] = speedup(self, side, baseline, (ratio, in_set[side]), best, floors.get(side[0]))
-        return [found[side] for side in sides]
+        sides = [side for side in ratios.logs if question in (None, side[0]) and side[1] in stacks]
+        return judged(self, baseline, sides, lambda _: self.protocol.confidence)
+
+    def level(self, question: str, baseline: str) -> float:
+        """Returns the confidence of a question's family over a baseline."""
+        stacks = sum(side[0] == question for side in self.timings)
+        sharing = 1.0 if self.one_family or baseline == self.baseline else shares(stacks)
+        return 1 - (1 - self.protocol.confidence) / sharing
 
     def families(self, sides: Iterable[Side]) -> list[list[Side]]:
         """Returns the sides that are judged together."""
@@ -90,9 +98,9 @@ class Pairing:
         """
         return twins_at(self, confidence or self.protocol.confidence)
 
-    def blocks_needed(self, baseline: str) -> int:
+    def blocks_needed(self) -> int:
         """Returns how many blocks, both stages together, the ratios over the baseline need."""
-        means, protocol = ratios_over(self, baseline).means, self.protocol
+        means, protocol = ratios_over(self, self.baseline).means, self.protocol
         widths = [
             means[side].ratio(doubt_of_each(protocol.confidence, len(family)))
             for family in self.families(means)
@@ -101,13 +109,48 @@ class Pairing:
         return blocks_needed(widths, protocol.blocks, protocol.blocks_max, protocol.tie_ratio)
 
 
+def shares(stacks: int) -> float:
+    """Returns the number of families that share the error probability where a baseline was chosen by the times that it
+    is then judged by: each of the stacks could have been chosen. Two families have each pair, once from either side, so
+    half as many share."""
+    return max(1.0, stacks / 2)
+
+
 @lru_cache(maxsize=64)
+def by_clock(pairing: Pairing, clock: str) -> Pairing:
+    return Pairing.of(pairing.rows, pairing.protocol, pairing.baseline, clock)
+
+
+@lru_cache(maxsize=256)
+def over_baseline(pairing: Pairing, baseline: str) -> Mapping[Side, Speedup]:
+    sides = [*ratios_over(pairing, baseline).logs]
+    return judged(pairing, baseline, sides, lambda question: pairing.level(question, baseline))
+
+
+def judged(
+    pairing: Pairing, baseline: str, sides: Sequence[Side], level: Callable[[str], float]
+) -> Mapping[Side, Speedup]:
+    """Returns the speedups of these sides over a baseline; `level` is the confidence of each question's family."""
+    ratios = ratios_over(pairing, baseline)
+    in_set = estimates(ratios, sides, max((level(question) for question, _ in sides), default=1.0))
+    found = {}
+    for family in pairing.families(sides):
+        confidence = level(family[0][0])
+        doubt = doubt_of_each(confidence, len(ratios.means.keys() & {*family}))
+        floors = {twin.comparison_id: twin.ratio for twin in pairing.twins(confidence)}
+        for side, ratio in estimates(ratios, family, confidence).items():
+            best = best_ratio(pairing, side, baseline, doubt)
+            found[side] = speedup(pairing, side, baseline, (ratio, in_set[side]), best, floors.get(side[0]))
+    return {side: found[side] for side in sides}
+
+
+@lru_cache(maxsize=256)
 def ratios_over(pairing: Pairing, baseline: str) -> Ratios:
     """Returns every stack over the baseline. A page judges its questions one by one, over each of its stacks."""
     return over(pairing.timings, baseline, pairing.protocol)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def twins_at(pairing: Pairing, level: float) -> tuple[Speedup, ...]:
     logs = {side: by_block for side, timings in pairing.timings.items() if (by_block := twin_log_ratios(timings))}
     means = floors(pairing, logs)
@@ -197,16 +240,3 @@ def speedup(
 def disturbed(*stacks: Timings) -> int:
     """Returns how many processes were disturbed by other programs until the end."""
     return sum(timing.disturbed for timings in stacks for processes in timings.values() for timing in processes)
-
-
-def ratios(rows: Iterable[Row], baseline: str, protocol: Protocol, clock: str = "synced") -> list[Speedup]:
-    """Returns the speedup, with its verdict, of every stack over the baseline on every question that both answered.
-
-    Raises UserError for an unknown clock, and for a baseline that no row has.
-    """
-    pairing = Pairing.of(rows, protocol, clock)
-    if not pairing.stacks:
-        raise UserError("No process of this set counts yet, so it has no ratios: no block is whole, or none ended ok.")
-    if baseline not in pairing.stacks:
-        raise unknown("stack", baseline, pairing.stacks, of="The result set")
-    return pairing.over(baseline)

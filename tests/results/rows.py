@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from suite.case import Attempt, Case, Purpose
+from suite.protocol import Protocol
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import CLOCKS, Row, empty_row
+from suite.verdicts.speedups import Pairing
+from suite.verdicts.verdicts import Speedup
 from tests.plan_files import plan_file
 
 GEMM = Case(
@@ -116,3 +119,8 @@ def make_set(folder: Path, rows: Iterable[Row], blocks: Iterable[dict[str, Any]]
     for one in blocks:
         store.write_block(one["block"], one["retry"], one)
     return store
+
+
+def ratios(rows: Iterable[Row], baseline: str, protocol: Protocol, clock: str = "synced") -> list[Speedup]:
+    """The speedups over a baseline that the rows' run was planned with."""
+    return [*Pairing.of(rows, protocol, baseline, clock).over(baseline).values()]

@@ -6,6 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from suite import results
@@ -47,11 +48,13 @@ def test_a_notebook_s_tables_are_the_analysis(loaded: results.Results) -> None:
     refused = stacks["llama train tiny", "numpy"]
     assert refused["outcome"] == "unsupported" and "numpy dialect" in refused["reason"]
     assert refused["median_seconds"] is None
-    assert list(loaded.ratios()["value"]) == [s.ratio.value for s in analysis.speedups]
-    assert list(loaded.ratios()["verdict"]) == [s.verdict for s in analysis.speedups]
-    lines = loaded.summary()
-    assert [(s.stack, s.ratio and s.ratio.value, s.n_ok, s.n) for s in analysis.summaries] == [
-        *lines.select("stack", "value", "n_ok", "n").iter_rows()
+    ratios = {
+        (id_, stack): told for id_, stack, *told in loaded.ratios()["question_id", "stack", "value", "verdict"].rows()
+    }
+    assert ratios == {(s.comparison_id, s.stack): [s.ratio.value, s.verdict] for s in analysis.speedups}
+    lines = loaded.summary().filter(over="all questions")
+    assert [(s.stack, s.ratio and s.ratio.value, s.n_ok, s.n) for s in analysis.means()] == [
+        *lines.filter(pl.col("stack") != analysis.baseline).select("stack", "mean", "answered", "questions").iter_rows()
     ]
     assert lines.filter(stack="numpy")["least"].item() == min(
         s.ratio.value for s in analysis.speedups if s.stack == "numpy"
@@ -124,7 +127,7 @@ def test_nothing_inside_of_the_noise_floor_is_faster_or_slower(twin: str) -> Non
         assert figures is not None and figures.speedup is not None
         assert figures.speedup.ratio.value == pytest.approx(1.3, rel=1e-4) and figures.speedup.verdict == word
         slower = {"faster": "slower", "undecided": "undecided"}[word]
-        assert {s.verdict for s in analysis.over(JAX, ["numpy", "torch_eager"]).values()} == {slower}
+        assert {s.verdict for s in analysis.pairing.over(JAX).values()} == {slower}
     noise = loud.comparisons[0].noise
     assert noise is not None and noise.stack == twin and not is_doubtful(noise.ratio, 0.95)
     assert (noise.ratio.low or 0) < 1 / 1.3 < 1.3 < (noise.ratio.high or 0)
@@ -265,10 +268,10 @@ def test_the_fastest_that_counts_stands_in_for_a_baseline_that_failed() -> None:
     assert ratios["numpy"] is None and ratios[JAX] is None, "what is wrong is in no ratio"
     over = ratios["tf_xla"]
     assert over is not None and (over.baseline, over.ratio.value) == (JAX, pytest.approx(0.2525, rel=1e-2))
-    whole_family = next(each for each in analysis.pairing.over(JAX, ["tf_xla", "torch_eager"], failed.id))
+    whole_family = analysis.pairing.planned(JAX, ["tf_xla", "torch_eager"], failed.id)[failed.id, "tf_xla"]
     assert over.ratio.low is not None and whole_family.ratio.low is not None
     assert over.ratio.low < whole_family.ratio.low, "who stands in was chosen by these times: the interval is wider"
-    assert {(line.n_ok, line.n) for line in analysis.summaries} == {(1, 2)}, "no mean has a ratio over another stack"
+    assert {(line.n_ok, line.n) for line in analysis.means()} == {(1, 1)}, "no mean has a ratio over another stack"
 
 
 def test_a_stack_that_was_faster_than_the_machine_can_be_is_in_no_ratio_and_not_the_fastest() -> None:

@@ -20,10 +20,11 @@ from suite.launch.turns import WorkerLine
 from suite.run import rounds
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row, accepted
-from suite.verdicts.speedups import Pairing, ratios
+from suite.verdicts.speedups import Pairing
 from tests.ctrl_c import on_ctrl_c
 from tests.launch.programs import wait_for
 from tests.pipeline import Heard, make_plan, make_session
+from tests.results.rows import ratios
 from tests.run.test_session import processes_with
 from tests.scenes import SCENARIOS
 
@@ -112,7 +113,7 @@ def test_ratios_are_formed_inside_rounds(rows: list[Row]) -> None:
     slow_seconds = median(row.median() or 0.0 for row in rows if row["variant"])
     assert slow_seconds >= 0.0052, "it sleeps for so long"
     assert speedup.ratio.value < 0.5
-    assert [len(floor.log_ratios) for floor in Pairing.of(rows, protocol).twins()] == [2]
+    assert [len(floor.log_ratios) for floor in Pairing.of(rows, protocol, "").twins()] == [2]
 
 
 def median_of(row: Row, number: int) -> float:

@@ -26,11 +26,11 @@ from suite.run.session import Session
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row, accepted, metrics_json
 from suite.stacks.names import attempt_name
-from suite.verdicts.speedups import Pairing, ratios
+from suite.verdicts.speedups import Pairing
 from suite.workloads.catalog import load
 from tests.launch.programs import wait_for
 from tests.pipeline import Heard, make_plan, make_session, run_scenes
-from tests.results.rows import row_of
+from tests.results.rows import ratios, row_of
 from tests.scenes import SCENARIOS
 
 MIB = 2**20
@@ -156,7 +156,7 @@ def test_the_twin_runs_in_every_block_and_is_no_comparison(tmp_path: Path) -> No
     plan = make_plan(("calm",), ("fake", "fake@slow"), twin=True, blocks=2, blocks_max=2)
     rows = make_session(tmp_path / "set", plan).run()
     assert len(rows) == 6
-    assert len(Pairing.of(rows, plan.protocol).twins()) == 1
+    assert len(Pairing.of(rows, plan.protocol, "").twins()) == 1
     assert {c.stack for c in ratios(rows, "fake", plan.protocol)} == {"fake@slow"}
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from suite.protocol import Protocol
 from suite.verdicts.pairing import Timing, best_mode, log_ratio, log_ratios, twin_log_ratios
-from suite.verdicts.speedups import ratios
-from tests.results.rows import attempt_of, row_of
+from tests.results.rows import attempt_of, ratios, row_of
 
 
 def at(seconds: float, started: float | None, order: float = 0, replicate: int = 1) -> Timing:

@@ -18,12 +18,14 @@ from hypothesis import strategies as st
 import suite.results
 from suite.errors import UserError
 from suite.protocol import Protocol
+from suite.results.analysis import analyse
+from suite.sets.rows import Row
 from suite.sets.schema import NAMES
 from suite.stats import Estimate, ratio_of
-from suite.verdicts.geometric_means import summaries
-from suite.verdicts.speedups import Pairing, ratios
+from suite.verdicts.geometric_means import Summary
+from suite.verdicts.speedups import Pairing
 from suite.verdicts.verdicts import ALONE, judge
-from tests.results.rows import WHEN, attempt_of, make_set, record, row_of, rows_of
+from tests.results.rows import WHEN, attempt_of, make_set, ratios, record, row_of, rows_of
 
 FIVE = Protocol()
 THREE = Protocol(blocks=3, blocks_max=3)
@@ -188,13 +190,6 @@ def test_rows_of_two_machines_are_refused() -> None:
     rows[-1]["machine_id"] = "another"
     with pytest.raises(UserError, match="2 machines"):
         ratios(rows, "numpy", THREE)
-    with pytest.raises(UserError, match="2 machines"):
-        summaries(rows, [], THREE)
-
-
-def test_an_unknown_baseline_is_refused_with_the_near_match() -> None:
-    with pytest.raises(UserError, match=r"'jax_jid'.*Did you mean 'jax_jit'"):
-        ratios(rows_of({"numpy": BASE, JAX: BASE}), "jax_jid", THREE)
 
 
 def test_variants_are_stacks_of_their_own() -> None:
@@ -219,7 +214,7 @@ def test_rows_are_paired_by_when_they_started() -> None:
     found = {one.stack: one for one in ratios(rows, "numpy", THREE)}
     assert found[JAX].ratio.value == pytest.approx(2 * 2 ** (1 / 6))
     assert found["tf_xla"].ratio.value == pytest.approx(2 / 2 ** (1 / 6))
-    [floor] = Pairing.of(rows, THREE).twins()
+    [floor] = Pairing.of(rows, THREE, "").twins()
     assert floor.ratio.value == pytest.approx(0.5)
 
 
@@ -238,7 +233,7 @@ def test_three_replicates_are_held_against_each_other() -> None:
         for block in (1, 2)
         for replicate, seconds in ((1, 0.02), (2, 0.01), (3, 0.04))
     ]
-    assert only(Pairing.of(rows, THREE).twins()).ratio.value == pytest.approx(1.0)
+    assert only(Pairing.of(rows, THREE, "").twins()).ratio.value == pytest.approx(1.0)
 
 
 # --- the noise floor ---
@@ -272,7 +267,7 @@ def test_a_verdict_that_the_noise_floor_forbids_says_so() -> None:
         for replicate, factors in uneven.items()
         for block, factor in enumerate(factors, 1)
     ]
-    floor, speedup = only(Pairing.of(rows, THREE).twins()).ratio, only(ratios(rows, "numpy", THREE))
+    floor, speedup = only(Pairing.of(rows, THREE, "").twins()).ratio, only(ratios(rows, "numpy", THREE))
     assert floor.low < speedup.ratio.value < floor.high and speedup.ratio.low > 1
     assert (speedup.verdict, speedup.reason) == ("undecided", "equal processes differ as much")
 
@@ -365,6 +360,12 @@ def test_a_disturbed_replicate_of_the_baseline_is_left_to_the_calm_one() -> None
     assert only(ratios([*rows, *disturbed], "numpy", THREE)).verdict == "faster"
 
 
+def means_of(rows: list[Row], protocol: Protocol = THREE) -> list[Summary]:
+    """The means over the questions on which numpy has a time."""
+    analysis = analyse(rows, None, protocol, "numpy", None)
+    return [*analysis.means()]
+
+
 def noisy(stacks: int, spread: float = 0.05, blocks: int = 3, seed: int = 0) -> dict[str, list[float]]:
     """Equal stacks beside a baseline, none of which differs but by chance."""
     random = np.random.default_rng(seed)
@@ -378,8 +379,8 @@ def test_a_family_is_judged_as_one() -> None:
     for count in (2, 4, 8):
         times = noisy(8)
         asked = ["stack0", *(f"stack{i}" for i in range(1, count))]
-        found = Pairing.of(rows_of(times), THREE).over("numpy", asked)
-        first = next(one.ratio for one in found if one.stack == "stack0")
+        found = Pairing.of(rows_of(times), THREE, "numpy").planned("numpy", asked)
+        first = next(one.ratio for one in found.values() if one.stack == "stack0")
         widths.append(math.log(first.high / first.low))
     assert widths == sorted(widths) and widths[-1] > 1.1 * widths[0]
 
@@ -400,7 +401,7 @@ def test_many_ratios_lend_each_other_what_three_blocks_do_not_know() -> None:
 def test_twins_are_a_stack_against_itself() -> None:
     rows = rows_of({"numpy": BASE, JAX: BASE})
     rows += [row_of(attempt_of("numpy", b, replicate=2), t) for b, t in enumerate(BASE, 1)]
-    found = only(Pairing.of(rows, THREE).twins())
+    found = only(Pairing.of(rows, THREE, "").twins())
     assert (found.stack, found.baseline, found.ratio.value, found.verdict) == ("numpy", "numpy", 1.0, "tie")
     assert [one.stack for one in ratios(rows, "numpy", THREE)] == [JAX]
 
@@ -409,7 +410,7 @@ def test_a_summary_by_hand() -> None:
     """2.0 on one question and 0.5 on the other: the geometric mean is 1, whatever an arithmetic one says."""
     rows = rows_of({"numpy": [0.02, 0.02, 0.02], JAX: [0.01, 0.01, 0.01]})
     rows += rows_of({"numpy": [0.02, 0.02, 0.02], JAX: [0.04, 0.04, 0.04]}, pass_="train")
-    found = only(summaries(rows, ratios(rows, "numpy", THREE), THREE))
+    found = only(means_of(rows))
     assert found.ratio.value == pytest.approx(1.0)
     assert (found.n_ok, found.n) == (2, 2)
     assert (found.least.ratio.value, found.greatest.ratio.value) == (pytest.approx(0.5), pytest.approx(2.0))
@@ -421,8 +422,8 @@ def test_a_failure_is_counted_and_never_imputed() -> None:
     failed = rows_of({"numpy": BASE, JAX: [0.01, 0.01, 0.01]}, pass_="train")
     for row in failed[3:]:
         row |= {"outcome": "oom_host", "reason": "x"}
-    alone = only(summaries(rows, ratios(rows, "numpy", THREE), THREE))
-    both = only(summaries(rows + failed, ratios(rows + failed, "numpy", THREE), THREE))
+    alone = only(means_of(rows))
+    both = only(means_of(rows + failed))
     assert both.ratio == alone.ratio
     assert (both.n_ok, both.n) == (1, 2)
 
@@ -430,7 +431,7 @@ def test_a_failure_is_counted_and_never_imputed() -> None:
 def test_the_summary_s_interval_is_of_per_block_means() -> None:
     one, other = [0.010, 0.012, 0.011], [0.022, 0.019, 0.021]
     rows = rows_of({"numpy": [0.02] * 3, JAX: one}) + rows_of({"numpy": [0.02] * 3, JAX: other}, pass_="train")
-    found = only(summaries(rows, ratios(rows, "numpy", THREE), THREE)).ratio
+    found = only(means_of(rows)).ratio
     logs = [math.log(0.02 / math.sqrt(a * b)) for a, b in zip(one, other, strict=True)]
     assert is_close(found, ratio_of(logs, freedom=2, confidence=0.95))
 
@@ -442,7 +443,7 @@ def test_a_summary_pairs_equal_blocks_when_some_are_missing() -> None:
     rows = rows_of({"numpy": base, JAX: shared})
     opposite = rows_of({"numpy": base, JAX: [1e-4 / t for t in shared]}, pass_="train")
     opposite[5] |= {"outcome": "timeout", "reason": "x"}
-    found = only(summaries(rows + opposite, ratios(rows + opposite, "numpy", FIVE), FIVE)).ratio
+    found = only(means_of(rows + opposite, FIVE)).ratio
     assert found.blocks == 4
     assert math.log(found.high / found.low) < 1e-6  # in each block the two cancel
 
@@ -452,7 +453,7 @@ def test_a_summary_lies_in_its_own_interval() -> None:
     rows = rows_of({"numpy": [0.02] * 3, JAX: [0.001, 0.01, 0.01]})
     other = rows_of({"numpy": [0.02] * 3, JAX: [0.01, 0.01, 0.01]}, pass_="train")
     other[3] |= {"outcome": "timeout", "reason": "x"}
-    found = only(summaries(rows + other, ratios(rows + other, "numpy", THREE), THREE)).ratio
+    found = only(means_of(rows + other)).ratio
     assert found.low <= found.value * (1 + 1e-12) and found.value <= found.high * (1 + 1e-12)
 
 
@@ -464,18 +465,20 @@ def test_failing_the_worst_question_raises_no_rank() -> None:
         row | {"outcome": "timeout", "reason": "x"} if row["stack"] == "tf_xla" else row
         for row in rows_of(bad, pass_="train")
     ]
-    lines = summaries(rows, ratios(rows, "numpy", THREE), THREE)
+    lines = means_of(rows)
     assert [line.stack for line in lines] == [JAX, "tf_xla"]
     first, last = lines
     assert last.ratio.value > first.ratio.value, "over its own questions it looks better"
-    assert (first.common.value, last.common.value) == pytest.approx((0.02 / 0.0099, 2.0))
-    assert {(line.n_common, line.n) for line in lines} == {(1, 2)} and (first.n_ok, last.n_ok) == (2, 1)
+    assert first.is_ranked and not last.is_ranked, "it leaves the ranking, and takes no question from the other"
+    assert first.ratio.value == pytest.approx(math.sqrt(0.02 / 0.0099 * 0.25))
+    assert {line.n for line in lines} == {2} and (first.n_ok, last.n_ok) == (2, 1)
+    assert list(last.lacks) == [rows[-1]["comparison_id"]]
 
 
-def test_without_a_common_question_nothing_is_ranked() -> None:
+def test_where_every_stack_lacks_a_question_nothing_is_ranked() -> None:
     rows = rows_of({"numpy": [0.02] * 3, "tf_xla": [0.001] * 3}) + rows_of({"numpy": BASE, JAX: BASE}, pass_="train")
-    lines = summaries(rows, ratios(rows, "numpy", THREE), THREE)
-    assert [(line.stack, line.common, line.n_common) for line in lines] == [(JAX, None, 0), ("tf_xla", None, 0)]
+    lines = means_of(rows)
+    assert [(line.stack, line.is_ranked, line.n_ok) for line in lines] == [("tf_xla", False, 1), (JAX, False, 1)]
 
 
 # --- in a notebook ---
@@ -499,7 +502,7 @@ def test_load(folder: Path, what: str) -> None:
     assert found["value"].item() == pytest.approx(2 * (0.95 * 1.05) ** (1 / 3))
     assert found["verdict"].item() == "faster"
     summary = results.summary("numpy")
-    assert summary.select("stack", "n_ok", "n").rows() == [(JAX, 1, 1)]
+    assert summary.select("stack", "answered", "questions").rows() == [(JAX, 1, 1), ("numpy", 1, 1)]
 
 
 def test_load_knows_the_run_s_baseline_and_protocol(folder: Path) -> None:
@@ -554,12 +557,12 @@ def test_the_constants_of_a_loaded_protocol_are_refused_if_unknown(folder: Path)
 def many_questions(*numbers: int) -> Pairing:
     """Ten equal stacks on each of these questions."""
     rows = [row for number in numbers for row in rows_of(noisy(9, blocks=5, seed=number), dims={"n": 64 + number})]
-    return Pairing.of(rows, Protocol(blocks=5, blocks_max=5))
+    return Pairing.of(rows, Protocol(blocks=5, blocks_max=5), "numpy")
 
 
 def test_more_questions_widen_no_interval_but_that_of_the_whole_set() -> None:
     def width(*pairings: Pairing) -> float:
-        found = [one.ratio for pairing in pairings for one in pairing.over("numpy")]
+        found = [one.ratio for pairing in pairings for one in pairing.over("numpy").values()]
         return float(np.mean([math.log(ratio.high / ratio.low) for ratio in found]))
 
     few, many = [many_questions(number, number + 1) for number in range(0, 12, 2)], many_questions(*range(12))
@@ -578,9 +581,9 @@ def test_a_verdict_that_does_not_hold_among_all_of_the_set_says_so() -> None:
             for block, processes in pairing.timings[key, "stack0"].items()
         }
         changed = replace(pairing, timings={**pairing.timings, (key, "stack0"): faster})
-        [one] = changed.over("numpy", ["stack0", *(f"stack{n}" for n in range(1, 9))], key)[:1]
-        in_set = next(s for s in changed.over("numpy") if (s.comparison_id, s.stack) == (key, "stack0"))
-        assert (one.stack, one.verdict) == ("stack0", in_set.verdict), "what else is asked changes no verdict"
+        one = changed.planned("numpy", ["stack0", *(f"stack{n}" for n in range(1, 9))], key)[key, "stack0"]
+        in_set = changed.over("numpy")[key, "stack0"]
+        assert one.verdict == in_set.verdict, "what else is asked changes no verdict"
         notes.add((in_set.verdict, in_set.in_set, in_set.note))
     assert {("faster", "faster", ""), ("faster", "undecided", ALONE)} <= notes
     assert all(verdict == "faster" or not note for verdict, _, note in notes)

@@ -34,7 +34,8 @@ def figures(*, measure: tuple[str, ...] = (), set: tuple[str, ...] = (), write: 
 
     :param measure: measure the set of this name by its command in docs/figures.toml; all: every set for this processor
     :param set: a name in docs/figures.toml and a result set measured before, like quick=results/latest
-    :param write: write the tables that come from the measured and given result sets into their pages
+    :param write: write into their pages the tables that show a measured or given set; without one, every table again.
+        A set that isn't given is the kept one that the table's marker names.
     """
     known = definitions.load(definitions.FILE)
     folders = dict(parse_set(text, known) for text in set)
@@ -43,10 +44,27 @@ def figures(*, measure: tuple[str, ...] = (), set: tuple[str, ...] = (), write: 
     if not write:
         print_tables(known)
         return 0
+    given = {*folders}
+    chosen = [table for table in known.tables.values() if not given or given & {*table.sets}]
+    folders |= kept(known, {name for table in chosen for name in table.sets} - given)
     loaded = {name: results.load(folder) for name, folder in folders.items()}
-    is_filled = {table: is_written(table, loaded) for table in known.tables.values() if is_ready(table, loaded)}
+    is_filled = {table: is_written(table, loaded) for table in chosen if is_ready(table, loaded)}
     used = {name for table, filled in is_filled.items() if filled for name in table.sets}
-    return 0 if all(is_filled.values()) and loaded.keys() <= used else FAILED
+    return 0 if all(is_filled.values()) and given <= used else FAILED
+
+
+def kept(known: Definitions, names: Collection[str]) -> dict[str, Path]:
+    """Returns {name: folder} of the sets of these names that are in sets/, as the tables' markers name them. Raises
+    UserError if two tables show different sets of one name."""
+    found: dict[str, Path] = {}
+    for table in known.tables.values():
+        text = (definitions.ROOT / table.page).read_text(encoding="utf-8")
+        standing = markers.published_tables(text).get(table.name)
+        for name, short in zip(table.sets, standing.origin.sets if standing else (), strict=False):
+            for folder in (definitions.ROOT / definitions.KEPT).glob(f"{short}*") if name in names else ():
+                if found.setdefault(name, folder) != folder:
+                    raise UserError(f"Two tables show different sets '{name}': {found[name].name} and {folder.name}.")
+    return found
 
 
 def chosen_sets(names: Collection[str], known: Definitions) -> list[str]:

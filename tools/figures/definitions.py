@@ -24,7 +24,7 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     table of the locks.
 
     `vendor` and `family` name the processors that the table is for, like AMD's of family 26 (default: any). `questions`
-    are those that it shows, in this order (default: all of its sets).
+    are those that it shows, in this order (default: all of its sets), `stacks` those of the template `console`.
     """
 
     name: str
@@ -34,6 +34,7 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     vendor: str = ""
     family: int | None = None
     questions: tuple[str, ...] = ()
+    stacks: tuple[str, ...] = ()
 
     @property
     def processors(self) -> str:

@@ -28,7 +28,7 @@ from suite.results.frame import Frame
 from suite.sets import manifest
 from suite.units import UNKNOWN
 from suite.verdicts.verdicts import ALONE
-from tools.figures import definitions
+from tools.figures import definitions, facts
 from tools.figures.definitions import Definition
 from tools.figures.markers import Origin, PublishedTable
 from tools.figures.rules import PACKAGES, in_words, lock_problems, named_versions, noise_problems, older_locks
@@ -97,6 +97,11 @@ class Source:
         reading = noisy_blocks(self.results.blocks)
         return f"; {reading.notice.rstrip('.')}" if reading and reading.notice else ""
 
+    def said(self, name: str) -> str:
+        """Returns an answer's sentence."""
+        found = ASKED[name].function(Frame(self.results, self.analysis))
+        return found.sentence if found else ""
+
     def answer(self, name: str) -> list[tuple[str, list[dict[str, Any]]]]:
         """Returns an answer's table in its parts, each with its title; a table without parts has none."""
         asked = ASKED[name]
@@ -161,6 +166,9 @@ def text(definition: Definition, sources: Sequence[Source], origin: Origin) -> s
     names = dict.fromkeys(name for target in TARGETS for name in environment_names(target))
     template = environment().get_template(f"figures/{definition.template}.md.j2")
     rendered = template.render(
+        definition=definition,
+        facts=facts,
+        origin=origin,
         sources=sources,
         comparisons=[comparisons[name] for name in definition.questions or comparisons],
         answers={answer.question: answer.text for source in sources for answer in headlines(source.analysis)},

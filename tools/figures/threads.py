@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 import tomllib
 from dataclasses import dataclass
@@ -12,48 +13,75 @@ import msgspec
 
 from suite import units
 from suite.results.analysis import Analysis, Comparison
+from suite.stats import Word
 from suite.verdicts.verdicts import Speedup
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 THREAD = re.compile(r"\s*([\w.-]+/[\w.-]+)#(\d+)\s*$")
 WORDS = {"slower": "confirmed", "faster": "the other way round"}
+FAR = 2.0  # times beyond the range that a thread says, a factor that we find is larger, or smaller
 
 
 class Thread(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a public thread says: that the stack `slower` is slower `than` another, or on `cores[0]` cores than on
-    `cores[1]`; or `apart`, why no figure of the question can be held against it. `limit` is what the set leaves
-    open of it."""
+    """What a public thread says: that the stack `slower` takes longer `than` another, or on `cores[0]` cores than on
+    `cores[1]`; or `apart`, why no figure of the question can be held against it. `factor` is how many times as long the
+    thread says that it takes: one number, or the least and the greatest; empty if it gives none. `limit` is what the
+    set leaves open of it."""
 
     says: str
     slower: str = ""
     than: str = ""
     cores: tuple[int, ...] = ()
+    factor: tuple[float, ...] = ()
     limit: str = ""
     apart: str = ""
 
-    @property
-    def held(self) -> str:
-        """Returns the two sides that a set decides on."""
+    def held(self, times: str = "", ends: str = "") -> str:
+        """Returns the two sides that a set decides on, with how many times as long the first one takes."""
+        takes = f"`{self.slower}` takes {times or 'longer'}{' times as long' if times else ''}"
         if self.cores:
-            return f"`{self.slower}` on {self.cores[0]} cores over {self.cores[1]}"
-        return f"`{self.slower}` over `{self.than}`"
+            more, fewer = self.cores
+            return f"{takes} on {more} core{'s' * (more > 1)} {'as' if times else 'than'} on {fewer}{ends}"
+        return f"{takes} {'as' if times else 'than'} `{self.than}`{ends}"
+
+    @property
+    def claimed(self) -> str:
+        """Returns `; the thread says 1.7 to 3.2 times`; empty if it says no number."""
+        if not self.factor:
+            return ""
+        least, greatest = (f"{each:g}" for each in (self.factor[0], self.factor[-1]))
+        words = f"more than {least}" if math.isinf(self.factor[-1]) else " to ".join(dict.fromkeys((least, greatest)))
+        return f"; the thread says {words} times"
+
+    def word(self, verdict: Word, times: float) -> str:
+        """Returns what a set says to the thread, where `slower` takes `times` as long: the set's own verdict decides on
+        the direction, and `FAR` on whether the factor is still the thread's."""
+        word = WORDS.get(verdict, "not confirmed")
+        if word != "confirmed":
+            return word
+        least, greatest = (self.factor[0], self.factor[-1]) if self.factor else (times, times)
+        far = ", larger" if times > FAR * greatest else ", smaller" if times < least / FAR else ""
+        return f"{word}{' in part' if self.limit else ''}{far}"
 
     def verdict(self, analysis: Analysis, comparison: Comparison) -> str:
+        """Returns the word on the thread, with the factor that the set shows beside the thread's."""
         if self.apart:
             return f"Can't be compared: {self.apart}."
         speedup = self.by_cores(analysis) if self.cores else self.by_stack(analysis, comparison)
         if speedup is None:
-            return f"Can't be compared: {self.held} has no two times that count here."
-        ratio = units.estimate(speedup.ratio.value, speedup.ratio.low, speedup.ratio.high)
-        word = WORDS.get(speedup.verdict, "not confirmed")
-        part = " in part" if self.limit and word == "confirmed" else ""
+            return f"Can't be compared: whether {self.held()} isn't known, since not both have a time that counts here."
+        ratio = speedup.ratio
+        times, *ends = (units.beside_one(1 / each) for each in (ratio.value, ratio.high, ratio.low) if each)
+        known = [" to ".join(ends)] * bool(ends) + [speedup.verdict] * (speedup.verdict not in WORDS)
+        between = f" ({', '.join(known)})" if known else ""
         limit = f"; {self.limit}" if self.limit else ""
-        return f"{word.capitalize()}{part} here: {self.held} is {ratio}, {speedup.verdict}{limit}."
+        word = self.word(speedup.verdict, 1 / ratio.value).capitalize()
+        return f"{word}: {self.held(times, between)} here{self.claimed}{limit}."
 
     def by_stack(self, analysis: Analysis, comparison: Comparison) -> Speedup | None:
         sides = [comparison.of(stack) for stack in (self.slower, self.than)]
         known = all(figures is not None and figures.counts for figures in sides)
-        over = analysis.over(self.than, {self.slower}, comparison.id) if known else {}
+        over = analysis.pairing.planned(self.than, {self.slower}, comparison.id) if known else {}
         return over.get((comparison.id, self.slower))
 
     def by_cores(self, analysis: Analysis) -> Speedup | None:

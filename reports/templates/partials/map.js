@@ -6,7 +6,7 @@
   var store = document.getElementById("choices");
   if (!store) return;
   var all = JSON.parse(store.textContent), map = document.getElementById("map"), bar = document.getElementById("controls");
-  var rows = list(map.querySelectorAll(".asked")), means = map.querySelector(".means"); // a part of the table a question
+  var rows = list(map.querySelectorAll(".asked")), means = list(map.querySelectorAll(".means")); // a part of the table a question
   var cells = rows.map(cellsOf), names = rows.map(function (row) { return row.querySelector("a").textContent; });
   var first = { baseline: bar.getAttribute("data-baseline"), metric: "steady", pass: "", precision: "", sure: "", times: "", hide: "" };
   var state, marked, drawn = first.metric + "|" + first.baseline; // what the page shows without this script
@@ -75,15 +75,11 @@
   }
   function drawMap(isOther) {
     var chosen = choice(), count = 0, leads = [];
-    var by = chosen.means[state.pass + "|" + state.precision], top = by[common(chosen)] || [];
+    drawMeans(chosen.means[state.pass + "|" + state.precision]);
     map.caption.textContent = chosen.caption;
     list(document.querySelectorAll(".legend.key .scale span")).forEach(function (end, place) {
       end.textContent = all.metrics[state.metric].ends[place];
     });
-    if (means) {
-      means.hidden = !top.length;
-      cellsOf(means).forEach(function (cell, place) { fill(cell, top[place], "all common questions"); });
-    }
     rows.forEach(function (row, place) {
       var sure = false, name = names[place];
       cells[place].forEach(function (cell, column) {
@@ -95,7 +91,7 @@
       if (isOther) row.querySelector(".over").textContent = chosen.over[place] || "";
       row.hidden = !isAsked(row) || (state.sure === "1" && !sure);
       count += row.hidden ? 0 : 1;
-      var leaders = leading(chosen, place), of = { question: name, leaders: leaders, ratios: {}, ranked: ranked(place) };
+      var leaders = leading(chosen, place), of = { question: name, leaders: leaders, ratios: {}, ranked: ranked(place), track: all.tracks[place], behind: all.metrics[state.metric].behind[place] || [] };
       of.open = leaders.length === all.stacks.filter(function (stack, column) {
         return isShown(column) && isAnswer(chosen.rows[place][column]);
       }).length;
@@ -112,14 +108,23 @@
   function kind(entry) { return entry ? entry[0].split(" ")[0] : ""; }
   function isShown(column) { return !hidden(all.stacks[column]); }
   function ranked(place) { return all.order[place].filter(isShown); }
-  // The questions that all shown stacks answered; a stack that answered none doesn't count.
-  function common(chosen) {
-    var asked = [];
-    rows.forEach(function (row, place) { if (isAsked(row)) asked.push(place); });
-    return all.stacks.reduce(function (places, stack, column) {
-      function answered(place) { return isAnswer(chosen.rows[place][column]); }
-      return isShown(column) && asked.some(answered) ? places.filter(answered) : places;
-    }, asked).join(",");
+  // The rows of means, [what they are over, cells]: as many as the choice has, at least a hidden one.
+  function drawMeans(top) {
+    if (!means.length) return;
+    while (means.length < top.length) {
+      var more = means[means.length - 1].cloneNode(true);
+      means[means.length - 1].insertAdjacentElement("afterend", more);
+      means.push(more);
+      if (marked) list(more.querySelectorAll("[data-stack]")).forEach(function (cell) {
+        marked.push({ node: cell, stacks: [cell.getAttribute("data-stack")], asked: [] });
+      });
+    }
+    means.forEach(function (part, place) {
+      part.hidden = place >= top.length;
+      if (part.hidden) return;
+      part.querySelector("th small").textContent = top[place][0];
+      cellsOf(part).forEach(function (cell, column) { fill(cell, top[place][1][column], top[place][0]); });
+    });
   }
   function isAnswer(entry) { return kind(entry) === "measured" || isJudged(entry); }
   function isJudged(entry) { return kind(entry) !== "mean" && all.signs[kind(entry)] !== undefined; }
@@ -144,39 +149,70 @@
       return "One block decides nothing: " + all.stacks[lowest[0]] + " has the lowest median on " + share(lowest[1], leads.length) + ".";
     }
     if (!all.metrics[state.metric].behind.length) return "There is no verdict on " + map.caption.textContent.split(",")[0].toLowerCase() + ": compare the cells.";
-    var said = (leads.length <= 3 ? leads.map(clause).join("; ") : counted(leads)) + ".";
-    return by || !/^([a-z0-9]+ stacks|neither of|none of)/.test(said) ? by + said : said.charAt(0).toUpperCase() + said.slice(1);
+    var tracks = leads.map(function (of) { return of.track; }).filter(function (track, place, every) { return every.indexOf(track) === place; });
+    var said = leads.length <= 3 ? leads.map(clause).join("; ") : tracks.length === 1 ? counted(leads) : tracks.map(function (track) {
+      return track + " track: " + counted(leads.filter(function (of) { return of.track === track; }));
+    }).join("; ");
+    return by || !/^((no|one|two|three|four|five|six|seven|eight|nine|ten) |neither of|none of)/.test(said) ? by + said + "." : said.charAt(0).toUpperCase() + said.slice(1) + ".";
+  }
+  var NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+  function namesOf(columns) { return columns.map(function (column) { return all.stacks[column]; }); }
+  function who(columns) { // a few stacks by name, more by their number
+    var stacks = namesOf(columns), among = stacks.indexOf(state.baseline) >= 0 ? ", " + state.baseline + " among them," : "";
+    return stacks.length <= 3 ? listed(stacks) : (NUMBERS[stacks.length] || stacks.length) + " stacks" + among;
   }
   function clause(of) {
-    var leaders = of.leaders.map(function (column) { return all.stacks[column]; }), number = leaders.length;
-    var numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
-    var among = leaders.indexOf(state.baseline) >= 0 ? ", " + state.baseline + " among them," : "";
+    var number = of.leaders.length, ratios = Object.keys(of.ratios).map(function (column) { return of.ratios[column]; });
     if (of.open) {
-      return (number === 2 ? "neither of " + listed(leaders) : "none of " + numbers[Math.min(number, 10)] + " stacks") +
+      return (number === 2 ? "neither of " + listed(namesOf(of.leaders)) : "none of " + NUMBERS[Math.min(number, 10)] + " stacks") +
         " is shown to be faster on " + of.question;
     }
-    var who = number <= 3 ? listed(leaders) : (numbers[number] || number) + " stacks" + among;
-    var ratios = Object.keys(of.ratios).map(function (column) { return of.ratios[column]; });
-    return who + (number === 1 ? " leads " : number <= 3 ? " lead " : " share the lead on ") + of.question +
-      (ratios.length === number ? beside(ratios) : "");
+    return who(of.leaders) + (number === 1 ? " leads " : " share the lead on ") + of.question +
+      (ratios.length && ratios.length === number ? beside(ratios) : "") + ownWords(of);
   }
+  // On how many questions the stacks lead that lead most; those that lead the same ones share their clause.
   function counted(leads) {
-    var alone = {};
-    leads.forEach(function (of) {
-      if (of.leaders.length === 1) alone[of.leaders[0]] = (alone[of.leaders[0]] || 0) + 1;
+    var groups = {}, order = [];
+    all.stacks.forEach(function (stack, column) {
+      var led = leads.filter(function (of) { return of.leaders.indexOf(column) >= 0; });
+      if (!led.length) return;
+      var key = led.map(function (of) { return leads.indexOf(of); }).join(",");
+      if (!groups[key]) order.push(groups[key] = { led: led, columns: [], alone: led.filter(function (of) { return of.leaders.length === 1; }).length });
+      groups[key].columns.push(column);
     });
-    function byItself(it) { return alone[it[0]] === it[1] ? " alone" : alone[it[0]] ? ", " + alone[it[0]] + " alone" : ""; }
-    var led = most([].concat.apply([], leads.map(function (of) { return of.leaders; })), alone).slice(0, 3);
-    var ratios = leads.map(function (of) { return of.ratios[led[0][0]]; }).filter(Boolean);
-    return all.stacks[led[0][0]] + " leads " + share(led[0][1], leads.length) + byItself(led[0]) + beside(ratios) +
-      led.slice(1).map(function (it) { return "; " + all.stacks[it[0]] + " leads " + it[1] + byItself(it); }).join("");
+    order = order.map(function (group, place) { return [group, place]; }).sort(function (a, b) {
+      return b[0].led.length - a[0].led.length || b[0].alone - a[0].alone || a[1] - b[1];
+    }).slice(0, 3).map(function (pair) { return pair[0]; });
+    return order.map(function (group, place) {
+      var led = group.led.length, ratios = [];
+      group.led.forEach(function (of) { group.columns.forEach(function (column) { if (of.ratios[column]) ratios.push(of.ratios[column]); }); });
+      return who(group.columns) + (group.columns.length > 1 ? " share the lead on " : group.alone ? " leads " : " shares the lead on ") +
+        (place ? led : share(led, leads.length)) + (group.alone === led ? " alone" : group.alone ? ", " + group.alone + " alone" : "") +
+        (place ? "" : beside(ratios));
+    }).join("; ");
   }
-  // [[column, how often]], the most frequent first; of equals the one that is more often `alone`, then the first.
-  function most(columns, alone) {
+  // What is particular to a lead that only one framework's formulation has (suite/page/sections/timed/formulations.py).
+  function formulation(column) { return all.stacks[column].split(":")[1] || ""; }
+  function framework(column) { return all.frameworks[column]; }
+  function unique(values) { return values.filter(function (value, place) { return values.indexOf(value) === place; }); }
+  function ownWords(of) {
+    var mine = of.leaders.map(formulation);
+    var having = unique(of.ranked.filter(function (column) { return mine.indexOf(formulation(column)) >= 0; }).map(framework));
+    if (having.length !== 1 || mine.indexOf("") >= 0 || unique(of.ranked.map(framework)).length < 2) return "";
+    var told = unique(of.ranked.map(formulation)).filter(Boolean).map(function (name) {
+      var group = of.ranked.filter(function (column) { return formulation(column) === name; });
+      if (unique(group.map(framework)).length < 2) return "";
+      var ahead = group.filter(function (column) { return !of.behind.some(function (pair) { return pair[0] === column && group.indexOf(pair[1]) >= 0; }); });
+      return "with " + name + (ahead.length === group.length ? " nobody leads" : " " + listed(namesOf(ahead)) + (ahead.length === 1 ? " leads" : " share the lead"));
+    }).filter(Boolean).join("; ");
+    return ", a formulation that only " + having[0] + " was given (" + (told || "no two frameworks share one") + ")";
+  }
+  // [[column, how often]], the most frequent first; of equals the first.
+  function most(columns) {
     var times = {};
     columns.forEach(function (column) { times[column] = (times[column] || 0) + 1; });
     return Object.keys(times).map(function (column) { return [Number(column), times[column]]; }).sort(function (a, b) {
-      return b[1] - a[1] || (alone ? (alone[b[0]] || 0) - (alone[a[0]] || 0) || a[0] - b[0] : columns.indexOf(a[0]) - columns.indexOf(b[0]));
+      return b[1] - a[1] || columns.indexOf(a[0]) - columns.indexOf(b[0]);
     });
   }
   function listed(names) { return names.length < 2 ? names.join("") : names.slice(0, -1).join(", ") + " and " + names[names.length - 1]; }

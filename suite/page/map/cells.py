@@ -17,6 +17,7 @@ from suite.stats import Estimate, Word
 
 SHADES = (1.05, 1.25, 1.6, 2.5)  # a ratio, or its inverse, over the n-th of these has shade n
 SIGNS = {"faster": "▲", "slower": "▼", "tie": "=", "close": "≈", "undecided": "?", "baseline": "◆", "mean": ""}
+ANSWERED = {*SIGNS} - {"mean"} | {"measured"}  # kinds of the cells of stacks with a figure to compare
 # {kind: (sign, words)} of a cell without a ratio. A kind is a CSS class, too.
 STATES = {
     "memory": ("▣", "out of memory"),

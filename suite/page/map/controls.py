@@ -10,15 +10,16 @@ from itertools import product
 import msgspec
 
 from suite.page.map.cells import SIGNS, STATES, Square
-from suite.page.map.frames import Behind, behind
-from suite.page.map.means import commons, mean_squares
+from suite.page.map.means import mean_rows
 from suite.page.map.metrics import METRICS, STEADY, Metric
 from suite.page.map.page_map import FILTERS, Map, map_over
 from suite.page.map.sentence import overall
+from suite.page.sections.timed.formulations import framework
 from suite.page.sections.timed.headlines import Headline, headlines
 from suite.results.analysis import Analysis
 from suite.results.baselines import rebased
 from suite.results.ranking import ranked_stacks
+from suite.verdicts.leads import Behind
 
 Entry = list[str] | int  # a cell: [CSS classes, words, small print, note], or 0 where no choice changes it
 Over = dict[str, Analysis]  # {baseline: analysis}
@@ -26,14 +27,13 @@ Over = dict[str, Analysis]  # {baseline: analysis}
 
 class Shown(msgspec.Struct):
     """The map by one metric over one baseline, as the page's script shows it. `over` is {place of a question: sentence
-    on the stack that stands in for the baseline there}. `means` is {"pass|precision": {places of the common questions:
-    top row}}; an empty pass or precision means all. The common questions are those that all shown stacks answered:
-    `0,1,4`."""
+    on the stack that stands in for the baseline there}. `means` is {"pass|precision": top rows, each with what it is
+    over}; an empty pass or precision means all."""
 
     caption: str
     rows: list[list[Entry]]
     over: dict[int, str]
-    means: dict[str, dict[str, list[Entry]]]
+    means: dict[str, list[tuple[str, list[Entry]]]]
 
 
 class ByMetric(msgspec.Struct):
@@ -49,10 +49,13 @@ class ByMetric(msgspec.Struct):
 
 class Choices(msgspec.Struct):
     """All that the controls offer. `stacks` are the columns, `questions` the ids of the rows; `order` has the stacks of
-    each question, the lowest median first."""
+    each question, the lowest median first. `frameworks` are those in whose languages the stacks' functions are written,
+    `tracks` those of the questions."""
 
     stacks: list[str]
+    frameworks: list[str]
     questions: list[str]
+    tracks: list[str]
     signs: dict[str, str]
     decided: bool
     order: list[list[int]]
@@ -101,11 +104,6 @@ class PageMap:
         heads = [comparison.head for comparison in self.analysis.comparisons]
         return {name: tuple(dict.fromkeys(head.text(name) for head in heads)) for name in FILTERS}
 
-    @property
-    def is_decided(self) -> bool:
-        """Whether the set has the second block that intervals and verdicts take."""
-        return len(self.analysis.blocks) > 1
-
     @cached_property
     def by_clock(self) -> dict[str, Over]:
         clocks = dict.fromkeys(metric.clock for metric in self.metrics if metric.clock)
@@ -121,17 +119,13 @@ class PageMap:
         own = {self.baseline: tuple(self.own_headlines)}
         return {each: own.get(each) or headlines(over) for each, over in self.analyses.items()}
 
-    @cached_property
-    def pairs(self) -> dict[str, list[Behind]]:
-        """{clock: the pairs of stacks on each question of which the first is shown to be slower}."""
-        if not self.is_decided:
-            return {}
-        answers = {STEADY.clock: self.headlines.values()}
-        return {clock: behind(over.values(), answers.get(clock, ())) for clock, over in self.by_clock.items()}
-
     @property
     def order(self) -> list[list[str]]:
         return [[stack.stack for stack in each.stacks if stack.counts] for each in self.analysis.comparisons]
+
+    @property
+    def behind(self) -> list[Behind]:
+        return [comparison.behind for comparison in self.analysis.comparisons]
 
     @cached_property
     def shown(self) -> Map:
@@ -139,19 +133,21 @@ class PageMap:
 
     @cached_property
     def sentence(self) -> str:
-        return overall(self.shown, self.baseline, self.order, decided=self.is_decided)
+        return overall(self.shown, self.baseline, self.order, self.behind, decided=self.analysis.is_decided)
 
     def map_by(self, metric: Metric, baseline: str) -> Map:
         analysis = self.by_clock[metric.clock or STEADY.clock][baseline]
-        return map_over(analysis, metric, self.stacks, self.pairs.get(metric.clock, ()), linked=not self.condensed)
+        return map_over(analysis, metric, self.stacks, linked=not self.condensed)
 
     @cached_property
     def data(self) -> Choices:
         return Choices(
             stacks=[*self.stacks],
+            frameworks=[*map(framework, self.stacks)],
             questions=[row.anchor for row in self.shown.rows],
+            tracks=[row.track for row in self.shown.rows],
             signs=SIGNS,
-            decided=self.is_decided,
+            decided=self.analysis.is_decided,
             order=[[self.stacks.index(stack) for stack in ranked] for ranked in self.order],
             metrics={metric.name: self.by_metric(metric) for metric in self.metrics},
         )
@@ -159,27 +155,30 @@ class PageMap:
     def by_metric(self, metric: Metric) -> ByMetric:
         place = {stack: number for number, stack in enumerate(self.stacks)}
         maps = {baseline: self.map_by(metric, baseline) for baseline in self.baselines}
+        judged = (
+            self.by_clock[metric.clock][self.baseline].comparisons if metric.clock and self.analysis.is_decided else ()
+        )
         return ByMetric(
             ends=metric.ends,
             own=[[square.own for square in row.squares] for row in maps[self.baseline].rows],
             behind=[
-                sorted([place[slower], place[faster]] for slower, faster in of_question)
-                for of_question in self.pairs.get(metric.clock, ())
+                sorted(
+                    [place[slower], place[faster]]
+                    for slower, faster in comparison.behind
+                    if {slower, faster} <= {*place}
+                )
+                for comparison in judged
             ],
             maps={baseline: self.choice(metric, baseline, shown) for baseline, shown in maps.items()},
         )
 
     def choice(self, metric: Metric, baseline: str, shown: Map) -> Shown:
         analysis = self.by_clock[metric.clock or STEADY.clock][baseline]
-        columns = [*zip(*(row.squares for row in shown.rows), strict=True)]
-        means: dict[str, dict[str, list[Entry]]] = {}
+        means: dict[str, list[tuple[str, list[Entry]]]] = {}
         for values in product(*(["", *some] if len(some) > 1 else [""] for some in self.filters.values())):
             fields = {name: value for name, value in zip(FILTERS, values, strict=True) if value}
-            places = [n for n, row in enumerate(shown.rows) if fields.items() <= row.values.items()]
-            means["|".join(values)] = {
-                ",".join(map(str, common)): [*map(entry, mean_squares(analysis, metric, self.stacks, fields, common))]
-                for common in commons(columns, places)
-            }
+            rows_of = mean_rows(analysis, metric, self.stacks, fields)
+            means["|".join(values)] = [(row.over, [*map(entry, row.squares)]) for row in rows_of]
         rows = [[*map(entry, row.squares)] for row in shown.rows]
         return Shown(shown.caption, rows, {n: row.note for n, row in enumerate(shown.rows) if row.note}, means)
 

@@ -1,95 +1,84 @@
-"""The top row of a map: each stack's geometric mean over the questions that all stacks answered."""
+"""The top rows of a map: each stack's geometric mean over all questions, and over those of each track, pass and
+precision. A stack that lacks a question has no mean there, and says how many it answered."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 
 from suite import units
-from suite.page.map.cells import SIGNS, Square, colour
+from suite.page.map.cells import Square, colour
 from suite.page.map.metrics import Metric
-from suite.results.analysis import Analysis
-from suite.results.baselines import means_where
-from suite.verdicts.geometric_means import Summary
-
-ANSWERED = {*SIGNS} - {"mean"} | {"measured"}  # kinds of cells that a geometric mean counts
-COMMONS_MOST = 24  # of a map's sets of common questions
+from suite.results.analysis import Analysis, is_of
+from suite.results.means import group_words
+from suite.stats import Estimate
 
 
-def commons(columns: Sequence[Sequence[Square]], places: Sequence[int]) -> list[tuple[int, ...]]:
-    """Returns those of the questions' `places` that all stacks answered, and likewise for every part of the stacks that
-    a reader can leave on the map, without repetition; at most `COMMONS_MOST`. `columns` has the cells of each stack."""
-    of_stack = [frozenset(place for place in places if column[place].kind in ANSWERED) for column in columns]
-    found: dict[frozenset[int], None] = {}
-    for answered in filter(None, of_stack):
-        found |= dict.fromkeys([answered, *(answered & other for other in found)])
-    every = frozenset.intersection(*filter(None, of_stack)) if any(of_stack) else frozenset[int]()
-    return [tuple(sorted(common)) for common in [every, *(found.keys() - {every})][:COMMONS_MOST]]
+@dataclass(frozen=True, slots=True)
+class MeanRow:
+    """One row of means; `over` says which questions they are over."""
+
+    over: str
+    squares: tuple[Square, ...]
 
 
-def mean_squares(
-    analysis: Analysis,
-    metric: Metric,
-    stacks: Sequence[str],
-    fields: Mapping[str, str] | None = None,
-    common: Sequence[int] | None = None,
-) -> tuple[Square, ...]:
-    """Returns each stack's geometric mean over the questions that all stacks answered (for memory: in which all stacks
-    have a peak), and how many of the stack's questions these are. With `fields`, only the questions whose columns have
-    these values count; with `common`, the mean is over the questions of these places, of the stacks that answered them
-    all. Empty if fewer than two questions are left, and for a metric without a mean.
-    """
-    ids = None if common is None else {analysis.comparisons[place].id for place in common}
+def mean_rows(
+    analysis: Analysis, metric: Metric, stacks: Sequence[str], fields: Mapping[str, str] | None = None
+) -> tuple[MeanRow, ...]:
+    """Returns the rows over the questions whose columns have the values of `fields`; none for a metric without means,
+    and where fewer than two questions are left."""
+    chosen = dict(fields or {})
+    rows = (mean_row(analysis, metric, stacks, chosen | group) for group in analysis.groups(chosen))
+    return tuple(row for row in rows if row)
+
+
+def mean_row(analysis: Analysis, metric: Metric, stacks: Sequence[str], fields: Mapping[str, str]) -> MeanRow | None:
+    asked = sum(is_of(each.head, fields) for each in analysis.all_comparisons)
     if metric.clock:
-        lines = means_where(analysis, fields or {}, ids) if fields or ids is not None else analysis.summaries
-        by_stack = {line.stack: summary_square(line) for line in lines}
-        enough = max((line.n_common for line in lines), default=0) > 1
+        found = analysis.means(fields)
+        lines, n = {line.stack: (line.ratio, line.n_ok) for line in found}, found[0].n if found else 0
     elif metric.name == "memory":
-        by_stack, enough = memory_means(analysis, fields or {}, ids)
+        lines, n = memory_means(analysis, fields)
     else:
-        return ()
-    if not enough:
-        return ()
-    by_stack[analysis.baseline] = Square("baseline", "1×", "the baseline", f"{analysis.baseline}: the baseline")
-    return tuple(by_stack.get(stack, Square("mean", units.UNKNOWN)) for stack in stacks)
+        return None
+    if n < 2:
+        return None
+    own = Square("baseline", "1×", "the baseline", f"{analysis.baseline}: the baseline")
+    squares = {stack: mean_square(stack, mean, some, n) for stack, (mean, some) in lines.items()}
+    missing = f" of {asked}" if n < asked else ""
+    return MeanRow(
+        f"{group_words(analysis, fields)}: {n}{missing}",
+        tuple((squares | {analysis.baseline: own}).get(stack, Square("mean", units.UNKNOWN)) for stack in stacks),
+    )
 
 
-def summary_square(line: Summary) -> Square:
-    """Returns the cell of a geometric mean of ratios, which has an interval but no verdict: only where the interval
-    doesn't contain 1× it has a colour."""
-    counted = of_questions(line.n_common, line.n)
-    over = f"over the {counted} questions that every stack answered; it answered {line.n_ok}"
-    title, mean = f"{line.stack}: geometric mean {over}", line.common
-    if mean is None:
-        return Square("mean", units.UNKNOWN, counted, title)
+def mean_square(stack: str, mean: Estimate | None, answered: int, of: int) -> Square:
+    """Returns the cell of a geometric mean, which has no verdict: it has a colour where its interval excludes 1×."""
+    if mean is None or answered < of:
+        count = of_questions(answered, of)
+        return Square("mean", units.UNKNOWN, count, f"{stack}: no mean, it answered {count} questions")
     interval = units.interval(mean.low, mean.high)
     shade = colour(mean.value) if interval and not (mean.low or 0) <= 1 <= (mean.high or 0) else ""
-    return Square("mean", units.ratio(mean.value, mean.low, mean.high), f"{interval} {counted}".strip(), title, shade)
+    size = units.ratio(mean.value, mean.low, mean.high)
+    return Square("mean", size, interval, f"{stack}: geometric mean over {of} questions", shade)
 
 
-def memory_means(
-    analysis: Analysis, fields: Mapping[str, str], ids: Collection[str] | None
-) -> tuple[dict[str, Square], bool]:
-    """Returns the geometric means of peak memory, baseline over stack, over the questions in which every stack has a
-    peak, or over those of `ids`; and whether these are more than one. A stack that has a peak in no question at all is
-    left out of this rule, and has no mean."""
-    peaks = {
-        comparison.id: {
-            stack.stack: stack.peak_bytes for stack in comparison.stacks if stack.counts and stack.peak_bytes
-        }
-        for comparison in analysis.comparisons
-        if all(comparison.head.text(name) == value for name, value in fields.items())
+def memory_means(analysis: Analysis, fields: Mapping[str, str]) -> tuple[dict[str, tuple[Estimate | None, int]], int]:
+    """Returns {stack: (geometric mean of the baseline's peak memory over its own, in how many questions)}, and in how
+    many the baseline and some other stack have a peak."""
+    peaks = [
+        {stack.stack: stack.peak_bytes for stack in each.stacks if stack.counts and stack.peak_bytes}
+        for each in analysis.comparisons
+        if is_of(each.head, fields)
+    ]
+    known = [of for of in peaks if analysis.baseline in of and len(of) > 1]
+    logs = {
+        stack: [math.log(of[analysis.baseline] / of[stack]) for of in known if stack in of]
+        for stack in sorted({stack for of in known for stack in of})
     }
-    known = {stack for of in peaks.values() for stack in of}
-    common = [of for id_, of in peaks.items() if (known and known <= of.keys() if ids is None else id_ in ids)]
-    counted, squares = of_questions(len(common), len(peaks)), {}
-    for stack in known:
-        if common and all(of.keys() >= {stack, analysis.baseline} for of in common):
-            mean = math.exp(fmean(math.log(of[analysis.baseline] / of[stack]) for of in common))
-            title = f"{stack}: geometric mean over {counted} questions"
-            squares[stack] = Square("mean", units.ratio(mean), counted, title)
-    return squares, len(common) > 1
+    return {stack: (Estimate(math.exp(fmean(of))), len(of)) for stack, of in logs.items()}, len(known)
 
 
 def of_questions(some: int, of: int) -> str:

@@ -103,9 +103,9 @@ METRICS = (
 )
 
 
-def square(metric: Metric, comparison: Comparison, cell: Cell | None) -> Square:
+def square(metric: Metric, comparison: Comparison, cell: Cell | None, *, is_decided: bool = True) -> Square:
     """Returns the cell of a stack on a question. `comparison` is already over the chosen baseline and by the metric's
-    clock."""
+    clock. Where something is decided, a stack that leads has a frame."""
     if cell is None:
         return replace(NOTHING, title=f"{comparison.name}: not planned")
     stack = comparison.of(cell.stack)
@@ -113,7 +113,8 @@ def square(metric: Metric, comparison: Comparison, cell: Cell | None) -> Square:
         shown = state_square(cell)
     else:
         own = metric.own(stack, column_units(comparison))
-        shown = replace(reading(metric, comparison, stack, own), own=own)
+        leads = bool(metric.clock) and is_decided and stack.stack in comparison.leaders
+        shown = replace(reading(metric, comparison, stack, own), own=own, leads=leads)
         if metric is STEADY and stack.has_modes:
             shown = replace(shown, has_modes=True, title=f"{shown.title}; its processes run in two modes")
         if cell.failed:  # it has times, but not from all of its processes

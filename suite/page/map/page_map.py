@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from suite.page.map.cells import NOTHING, SIGNS, STATES, Square
-from suite.page.map.frames import Behind, leaders
-from suite.page.map.means import mean_squares
+from suite.page.map.cells import NOTHING, STATES, Square
+from suite.page.map.means import MeanRow, mean_rows
 from suite.page.map.metrics import STEADY, Metric, square
 from suite.page.sections.labels import comparison_anchor, panel_anchor
 from suite.page.sections.timed.headlines import standing_in
@@ -20,7 +19,7 @@ FILTERS = ("pass", "precision")
 @dataclass(frozen=True, slots=True)
 class MapRow:
     """One question over all columns. `values` has the question's pass and precision, `measured_at` its size and dims;
-    `note` says which stack stands in for the baseline."""
+    `note` says which stack stands in for the baseline, `track` is its track."""
 
     name: str
     anchor: str
@@ -28,19 +27,20 @@ class MapRow:
     values: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     measured_at: str = ""
+    track: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Map:
     """Questions down, `columns` across: `jax_jit`, or `jax_jit:scan` for an implementation, of which each has a line
-    under its question. `means` is the row on top; empty without means. The cells of a `plain` map
+    under its question. `means` are the rows on top. The cells of a `plain` map
     are text in few elements, since a large map has so many cells that elements slow the browser down. `ends` are the
     words at the two ends of the scale of colours."""
 
     caption: str
     columns: tuple[str, ...]
     rows: tuple[MapRow, ...]
-    means: tuple[Square, ...] = ()
+    means: tuple[MeanRow, ...] = ()
     plain: bool = False
     ends: tuple[str, str] = STEADY.ends
 
@@ -68,9 +68,9 @@ class Map:
         return [(name, lines[name]) for name in asked or self.implementations[:1]]
 
     @property
-    def no_means(self) -> tuple[Square, ...]:
+    def no_means(self) -> tuple[MeanRow, ...]:
         """The top row of a map without means, which another choice may fill."""
-        return (Square("mean", ""),) * len(self.columns)
+        return (MeanRow("", (Square("mean", ""),) * len(self.columns)),)
 
     @property
     def chips(self) -> tuple[str, ...]:
@@ -85,27 +85,25 @@ class Map:
         return tuple((kind, sign, words) for kind, (sign, words) in STATES.items() if kind in seen and words)
 
 
-def map_over(
-    analysis: Analysis, metric: Metric, stacks: Sequence[str], pairs: Sequence[Behind] = (), *, linked: bool = True
-) -> Map:
-    """Returns the map of an analysis, which is already over the chosen baseline and by the metric's clock. `pairs` says
-    for each question which stacks are shown to be slower than which, so that its leaders are framed; without it nobody
-    is. Cells are `linked` if the page has their panels."""
-    rows = [map_row(metric, comparison, stacks, linked=linked) for comparison in analysis.comparisons]
-    framed = [with_frames(row, stacks, behind) for row, behind in zip(rows, pairs, strict=True)] if pairs else rows
+def map_over(analysis: Analysis, metric: Metric, stacks: Sequence[str], *, linked: bool = True) -> Map:
+    """Returns the map of an analysis, which is already over the chosen baseline and by the metric's clock. Cells are
+    `linked` if the page has their panels."""
     return Map(
         caption=f"{metric.words.capitalize()}, over {analysis.baseline}. {metric.explained}",
         columns=tuple(stacks),
-        rows=tuple(framed),
-        means=mean_squares(analysis, metric, stacks),
+        rows=tuple(map_row(metric, each, stacks, analysis, linked=linked) for each in analysis.comparisons),
+        means=mean_rows(analysis, metric, stacks),
         plain=not linked,
         ends=metric.ends,
     )
 
 
-def map_row(metric: Metric, comparison: Comparison, stacks: Sequence[str], *, linked: bool) -> MapRow:
+def map_row(
+    metric: Metric, comparison: Comparison, stacks: Sequence[str], analysis: Analysis, *, linked: bool
+) -> MapRow:
     cells = {cell.stack: cell for cell in comparison.cells}
-    squares = {stack: square(metric, comparison, cells.get(stack)) for stack in stacks}
+    decided = analysis.is_decided
+    squares = {stack: square(metric, comparison, cells.get(stack), is_decided=decided) for stack in stacks}
     return MapRow(
         name=comparison.name,
         anchor=comparison_anchor(comparison),
@@ -116,11 +114,5 @@ def map_row(metric: Metric, comparison: Comparison, stacks: Sequence[str], *, li
         values={name: comparison.head.text(name) for name in FILTERS},
         note=standing_in(comparison),
         measured_at=measured_at(comparison.head),
+        track=comparison.head.text("track"),
     )
-
-
-def with_frames(row: MapRow, stacks: Sequence[str], behind: Behind) -> MapRow:
-    """Returns the row of a question with frames around those of its stacks that lead."""
-    cells = dict(zip(stacks, row.squares, strict=True))
-    leading = leaders({stack for stack, cell in cells.items() if cell.kind in SIGNS}, behind)
-    return replace(row, squares=tuple(replace(cell, leads=stack in leading) for stack, cell in cells.items()))

@@ -10,8 +10,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from suite.answers.sentences import capital, listed
-from suite.page.map.means import ANSWERED
+from suite.page.map.cells import ANSWERED
 from suite.page.map.page_map import Map, MapRow
+from suite.page.sections.timed.formulations import own_words
+from suite.verdicts.grouping import grouped
+from suite.verdicts.leads import Behind
 
 NAMED = 3  # so many leaders of a question are named; more are counted. So many questions have a clause each
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -21,62 +24,93 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 class Lead:
     """The stacks that lead a question, and their ratios over the baseline in words: of those that are shown to be
     faster than it. There are none where it leads itself, or where another stack stands in for it. A question is open if
-    all its stacks lead."""
+    all its stacks lead. `own` says what is particular to the leaders' formulation."""
 
     question: str
+    track: str
     leaders: tuple[str, ...]
     ratios: Mapping[str, str]
     is_open: bool
+    own: str
 
 
-def overall(shown: Map, baseline: str, order: Sequence[Sequence[str]], *, decided: bool) -> str:
-    """Returns the sentence on a map over a baseline; `order` has the stacks of each question, the lowest median first.
-    Where nothing can be `decided`, for want of a second block, it names the lowest median."""
-    rows = [(row, ranked) for row, ranked in zip(shown.rows, order, strict=True) if len(ranked) > 1]
+def overall(
+    shown: Map, baseline: str, order: Sequence[Sequence[str]], behind: Sequence[Behind], *, decided: bool
+) -> str:
+    """Returns the sentence on a map over a baseline; `order` has the stacks of each question, the lowest median first,
+    and `behind` the pairs of which the first is shown to be slower. Where nothing can be `decided`, for want of a
+    second block, it names the lowest median."""
+    rows = [each for each in zip(shown.rows, order, behind, strict=True) if len(each[1]) > 1]
     if not rows:
         return "No question has two stacks with times that count."
     if not decided:
-        stack, times = Counter(ranked[0] for _, ranked in rows).most_common(1)[0]
+        stack, times = Counter(ranked[0] for _, ranked, _ in rows).most_common(1)[0]
         return f"One block decides nothing: {stack} has the lowest median on {share(times, len(rows))}."
-    leads = [lead(row, shown.columns) for row, _ in rows]
+    leads = [lead(row, ranked, pairs, shown.columns) for row, ranked, pairs in rows]
     if len(leads) <= NAMED:
-        said = f"{'; '.join(clause(each, baseline) for each in leads)}."
-        return capital(said) if said.startswith((*NUMBERS, "neither of", "none of")) else said
-    return counted(leads, shown.columns, baseline)
+        return f"{sentence_case('; '.join(clause(each, baseline) for each in leads))}."
+    by_track = grouped(leads, lambda each: each.track)
+    said = {track: counted(some, shown.columns, baseline) for track, some in by_track.items()}
+    if len(said) == 1:
+        return f"{sentence_case(*said.values())}."
+    return f"{'; '.join(f'{track} track: {words}' for track, words in said.items())}."
 
 
-def lead(row: MapRow, columns: Sequence[str]) -> Lead:
+def sentence_case(said: str) -> str:
+    """Returns a sentence with a capital, unless it begins with the name of a stack."""
+    return capital(said) if said.startswith((*(f"{number} " for number in NUMBERS), "neither of", "none of")) else said
+
+
+def lead(row: MapRow, ranked: Sequence[str], behind: Behind, columns: Sequence[str]) -> Lead:
     """Returns who leads the question of a row."""
     squares = dict(zip(columns, row.squares, strict=True))
     names = tuple(stack for stack, square in squares.items() if square.leads)
     over = {} if row.note else {stack: squares[stack].words for stack in names if squares[stack].kind == "faster"}
     timed = [stack for stack, square in squares.items() if square.kind in ANSWERED]
-    return Lead(row.name, names, over, len(names) == len(timed))
+    is_open = len(names) == len(timed)
+    return Lead(row.name, row.track, names, over, is_open, "" if is_open else own_words(names, ranked, behind))
 
 
 def clause(each: Lead, baseline: str) -> str:
-    """Returns `jax_jit and tf_xla lead ffn train (1.7 to 1.9× torch_eager)`."""
+    """Returns `jax_jit and tf_xla share the lead on ffn train (1.7 to 1.9× torch_eager)`."""
     number = len(each.leaders)
     if each.is_open:
         nobody = f"neither of {listed(each.leaders)}" if number == 2 else f"none of {NUMBERS[min(number, 10)]} stacks"
         return f"{nobody} is shown to be faster on {each.question}"
-    among = f", {baseline} among them," if baseline in each.leaders else ""
-    many = NUMBERS[number] if number < len(NUMBERS) else str(number)
-    who = listed(each.leaders) if number <= NAMED else f"{many} stacks{among}"
-    verb = "leads" if number == 1 else "lead" if number <= NAMED else "share the lead on"
     is_shown = each.ratios and len(each.ratios) == number
-    return f"{who} {verb} {each.question}{beside(each.ratios.values(), baseline) if is_shown else ''}"
+    ratios = beside(each.ratios.values(), baseline) if is_shown else ""
+    verb = "leads" if number == 1 else "share the lead on"
+    return f"{who(each.leaders, baseline)} {verb} {each.question}{ratios}{each.own}"
+
+
+def who(stacks: Sequence[str], baseline: str) -> str:
+    """Returns a few stacks by name, and more than `NAMED` by their number."""
+    if len(stacks) <= NAMED:
+        return listed(stacks)
+    among = f", {baseline} among them," if baseline in stacks else ""
+    return f"{NUMBERS[len(stacks)] if len(stacks) < len(NUMBERS) else len(stacks)} stacks{among}"
 
 
 def counted(leads: Sequence[Lead], columns: Sequence[str], baseline: str) -> str:
-    """Returns the sentence on many questions: how many the three stacks lead that lead most."""
-    led = Counter(stack for each in leads for stack in each.leaders)
-    alone = Counter(each.leaders[0] for each in leads if len(each.leaders) == 1)
-    ranked = sorted(led, key=lambda stack: (-led[stack], -alone[stack], columns.index(stack)))[:NAMED]
-    ratios = [each.ratios[ranked[0]] for each in leads if ranked[0] in each.ratios]
-    first = f"{ranked[0]} leads {share(led[ranked[0]], len(leads))}{by_itself(alone[ranked[0]], led[ranked[0]])}"
-    others = "".join(f"; {stack} leads {led[stack]}{by_itself(alone[stack], led[stack])}" for stack in ranked[1:])
-    return f"{first}{beside(ratios, baseline)}{others}."
+    """Returns the clauses on many questions: on how many the stacks lead that lead most. Stacks that lead the same
+    questions share their clause."""
+    led = {stack: tuple(n for n, each in enumerate(leads) if stack in each.leaders) for stack in columns}
+    alone = {stack: sum(each.leaders == (stack,) for each in leads) for stack in columns}
+    together = grouped((stack for stack in columns if led[stack]), lambda stack: led[stack])
+    ranked = sorted(together.items(), key=lambda group: (-len(group[0]), -alone[group[1][0]]))[:NAMED]
+    said: list[str] = []
+    for questions, stacks in ranked:
+        number = f"{len(questions)}" if said else share(len(questions), len(leads))
+        ratios = [leads[n].ratios[stack] for n in questions for stack in stacks if stack in leads[n].ratios]
+        size = "" if said else beside(ratios, baseline)
+        said.append(f"{who(stacks, baseline)} {verb(len(stacks), alone[stacks[0]])} {number}")
+        said[-1] += by_itself(alone[stacks[0]], len(questions)) + size
+    return "; ".join(said)
+
+
+def verb(stacks: int, alone: int) -> str:
+    """Returns what stacks do that lead questions together: one that leads none `alone` shares the lead."""
+    return "share the lead on" if stacks > 1 else "leads" if alone else "shares the lead on"
 
 
 def by_itself(alone: int, led: int) -> str:

@@ -9,7 +9,7 @@ from suite.environments import pythons
 from suite.machine import devices
 from suite.page.map.cells import SIGNS, STATES, colour, ratio_square, state_square
 from suite.page.map.controls import PageMap
-from suite.page.map.means import mean_squares
+from suite.page.map.means import mean_rows
 from suite.page.map.metrics import STEADY
 from suite.page.sections.timed.headlines import headlines
 from suite.page.sections.timed.units import column_units
@@ -78,20 +78,41 @@ def test_what_the_machine_lacks_is_apart_from_what_a_stack_cant_do(monkeypatch: 
     assert state_square(Cell("numpy", "unsupported", "", "NumPy has no bf16", 0, 1)).words == "unsupported"
 
 
-def test_a_mean_says_how_many_questions_it_is_over_not_how_many_its_stack_answered() -> None:
+def test_a_stack_that_lacks_a_question_has_no_mean_and_takes_no_question_from_the_others() -> None:
     times = {"numpy": [0.02, 0.021, 0.0205], "jax_jit": [0.010, 0.0101, 0.0102], "tf_xla": [0.02, 0.022, 0.0195]}
     rows = [row for n in (64, 65, 66) for row in rows_of(times, dims={"n": n})]
     for row in rows[-9:]:  # tf_xla is wrong on the third question
         if row["stack"] == "tf_xla":
             row["outcome"] = "wrong"
     analysis = analyse(rows, plan_file(), plan_file().plan.protocol, "numpy", None)
-    baseline, jit, xla = mean_squares(analysis, STEADY, ("numpy", "jax_jit", "tf_xla"))
-    assert baseline.small == "the baseline"
-    for square, answered in ((jit, 3), (xla, 2)):
-        assert square.small.replace("\N{NO-BREAK SPACE}", " ").endswith("2 of 3")
-        assert square.title.replace("\N{NO-BREAK SPACE}", " ").endswith(
-            f"over the 2 of 3 questions that every stack answered; it answered {answered}"
-        )
+    [row] = mean_rows(analysis, STEADY, ("numpy", "jax_jit", "tf_xla"))
+    baseline, jit, xla = row.squares
+    assert row.over == "all questions: 3" and baseline.small == "the baseline"
+    assert jit.words == "2.03×" and xla.words == units.UNKNOWN
+    assert xla.small.replace("\N{NO-BREAK SPACE}", " ") == "2 of 3"
+
+
+def test_each_track_has_a_row_of_means_where_it_has_two_questions() -> None:
+    rows = []
+    for track, jit in (("default", 0.01), ("tuned", 0.04)):
+        for n in (64, 65, 66):
+            rows += rows_of(
+                {"numpy": [0.02] * 3, "jax_jit": [jit] * 3, "tf_xla": [0.02] * 3}, dims={"n": n}, track=track
+            )
+    rows = [row for row in rows if row["stack"] != "tf_xla" or row["track"] == "default"]
+    analysis = analyse(rows, plan_file(), plan_file().plan.protocol, "numpy", None)
+    shown = {
+        row.over: [square.words for square in row.squares] for row in mean_rows(analysis, STEADY, ("jax_jit", "tf_xla"))
+    }
+    assert shown == {
+        "all questions: 6": ["1.00×", units.UNKNOWN],
+        "default track: 3": ["2.00×", "1.00×"],
+        "tuned track: 3": ["0.500×", units.UNKNOWN],
+    }
+    assert PageMap(analysis, headlines(analysis)).sentence == (
+        "default track: jax_jit leads all 3 questions alone (2.00× numpy); "
+        "tuned track: numpy leads all 3 questions alone."
+    )
 
 
 def test_each_cell_has_its_own_figure_of_what_the_map_shows(loaded: Results) -> None:

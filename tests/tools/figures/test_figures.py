@@ -58,6 +58,18 @@ def test_a_table_is_written_from_its_set(home: Path, capsys: pytest.CaptureFixtu
     assert "Wrote one into README.md." in said and "Not written: two needs the set 'second' too." in said
 
 
+def test_without_a_set_every_table_is_written_again_from_the_kept_ones(home: Path) -> None:
+    page = home / "README.md"
+    assert figures(set=(f"mixed={SET}",), write=True) == 0
+    first = page.read_text()
+    page.write_text(first.replace("| `jax_jit` | 1.75×", "| `jax_jit` | 9.99×"))
+    assert figures(write=True) == 0
+    assert page.read_text() == first, "the table that no set was given for is as empty as it was"
+    assert figures(set=(f"second={SET}",), write=True) == 0
+    two = published_tables(page.read_text())["two"]
+    assert len(two.origin.sets) == 2, "the other one is that of the kept"
+
+
 def test_a_set_is_measured_by_its_command(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     commands, real = [], subprocess.run
 

@@ -78,7 +78,7 @@ def test_speedups_have_a_column_for_each_question_that_is_named() -> None:
     table = published(asked, {"one": results.load(THREE_QUESTIONS)})
     assert table.text.startswith("On AMD: `./stackwars run")
     assert "| speedup over `torch_eager` | gemm forward tiny | ffn train full |\n| --- | ---: | ---: |\n" in table.text
-    assert "| `torch_xla` | 0.0746× [0.0417, 0.133] slower | out of host memory |\n" in table.text
+    assert "| `torch_xla` | 0.0746× [0.0417, 0.133] slower, two modes | out of host memory |\n" in table.text
     assert "| `torch_eager` | 9.27 µs | 22.0 ms |\n" in table.text
     assert "over itself: gemm forward tiny 0.990× [0.914, 1.07], ffn train full 1.00× [0.930, 1.08]." in table.text
     assert "`--allocator=kept`, the default" in table.text and "page faults" not in table.text

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 import tomllib
+from math import inf
 
 import pytest
+from msgspec.structs import replace
 
 from suite.environments.locks import newest
 from suite.protocol import Protocol
 from suite.results import load
 from suite.results.analysis import analyse
 from suite.stacks.catalog import STACKS, environment_of
+from suite.stats import Word
 from suite.workloads import catalog
 from tests.results.test_within_set import two_ways
 from tests.tools.figures.test_tables import THREE_QUESTIONS
@@ -41,9 +44,17 @@ def test_what_is_held_against_a_thread_is_a_function_of_the_file(name: str) -> N
 @pytest.mark.parametrize(
     ("slower", "than", "said"),
     [
-        ("torch_eager", "jax_jit", "Confirmed here: `torch_eager` over `jax_jit` is 0."),
-        ("jax_jit", "torch_eager", "The other way round here: `jax_jit` over `torch_eager` is 1."),
-        ("tf_xla", "torch_eager", "Can't be compared: `tf_xla` over `torch_eager` has no two times that count here."),
+        (
+            "torch_eager",
+            "jax_jit",
+            "Confirmed: `torch_eager` takes 1.75 times as long as `jax_jit` (1.52 to 2.01) here.",
+        ),
+        (
+            "jax_jit",
+            "torch_eager",
+            "The other way round: `jax_jit` takes 0.571 times as long as `torch_eager` (0.480 to 0.679) here.",
+        ),
+        ("tf_xla", "torch_eager", "Can't be compared: whether `tf_xla` takes longer than `torch_eager` isn't known, "),
     ],
 )
 def test_a_thread_is_held_against_the_set_s_own_verdict(slower: str, than: str, said: str) -> None:
@@ -54,13 +65,57 @@ def test_a_thread_is_held_against_the_set_s_own_verdict(slower: str, than: str, 
 
 
 @pytest.mark.parametrize(
+    ("factor", "verdict", "times", "word"),
+    [
+        ((), "slower", 52.0, "confirmed"),
+        ((1.7, 3.2), "slower", 6.4, "confirmed"),
+        ((1.7, 3.2), "slower", 6.41, "confirmed, larger"),
+        ((1.7, 3.2), "slower", 52.0, "confirmed, larger"),
+        ((17.0,), "slower", 8.5, "confirmed"),
+        ((17.0,), "slower", 8.49, "confirmed, smaller"),
+        ((100.0, inf), "slower", 1e6, "confirmed"),
+        ((100.0, inf), "slower", 49.0, "confirmed, smaller"),
+        ((1.7, 3.2), "faster", 0.2, "the other way round"),
+        ((1.7, 3.2), "undecided", 9.0, "not confirmed"),
+        ((1.7, 3.2), "tie", 1.0, "not confirmed"),
+        ((1.7, 3.2), "close", 1.08, "not confirmed"),
+    ],
+)
+def test_the_direction_is_the_verdict_s_and_the_factor_has_a_range(
+    factor: tuple[float, ...], verdict: Word, times: float, word: str
+) -> None:
+    thread = Thread("x", "jax_jit", "torch_eager", factor=factor)
+    assert thread.word(verdict, times) == word
+    part = word.replace("confirmed", "confirmed in part") if word.startswith("confirmed") else word
+    assert replace(thread, limit="on two").word(verdict, times) == part
+
+
+@pytest.mark.parametrize(
+    ("factor", "said"),
+    [((), ""), ((1.7, 3.2), "1.7 to 3.2 times"), ((20.0,), "20 times"), ((100.0, inf), "more than 100 times")],
+)
+def test_the_thread_s_factor_stands_beside_ours(factor: tuple[float, ...], said: str) -> None:
+    analysis = load(THREE_QUESTIONS).analysis()
+    comparison = next(each for each in analysis.comparisons if each.name.startswith("ffn train"))
+    words = Thread("x", "torch_eager", "jax_jit", factor=factor).verdict(analysis, comparison)
+    assert words.endswith(f" here; the thread says {said}." if said else " here.")
+
+
+def test_every_factor_is_a_number_or_a_range_over_1_of_a_claim_that_is_held() -> None:
+    for name, thread in threads().items():
+        assert not (thread.factor and thread.apart), name
+        assert len(thread.factor) <= 2 and list(thread.factor) == sorted(thread.factor), name
+        assert all(factor > 1 for factor in thread.factor), name
+
+
+@pytest.mark.parametrize(
     ("thread", "said"),
     [
-        (Thread("x", "jax_jit", cores=(2, 1)), "Confirmed here: `jax_jit` on 2 cores over 1 is 0.500× ["),
-        (Thread("x", "jax_jit", cores=(2, 1), limit="on two"), "Confirmed in part here: `jax_jit` on 2 cores over 1"),
-        (Thread("x", "jax_jit", cores=(1, 2)), "The other way round here: `jax_jit` on 1 cores over 2 is 2."),
-        (Thread("x", "jax_jit", cores=(4, 1)), "Can't be compared: `jax_jit` on 4 cores over 1 has no two times"),
-        (Thread("x", "numpy", cores=(2, 1)), "Can't be compared: `numpy` on 2 cores over 1 has no two times"),
+        (Thread("x", "jax_jit", cores=(2, 1)), "Confirmed: `jax_jit` takes 2.00 times as long on 2 cores as on 1 ("),
+        (Thread("x", "jax_jit", cores=(2, 1), limit="on two"), "Confirmed in part: `jax_jit` takes 2.00 times as long"),
+        (Thread("x", "jax_jit", cores=(1, 2)), "The other way round: `jax_jit` takes 0.500 times as long on 1 core as"),
+        (Thread("x", "jax_jit", cores=(4, 1)), "Can't be compared: whether `jax_jit` takes longer on 4 cores than on"),
+        (Thread("x", "numpy", cores=(2, 1)), "Can't be compared: whether `numpy` takes longer on 2 cores than on 1"),
     ],
 )
 def test_a_thread_about_cores_is_held_against_one_set(thread: Thread, said: str) -> None:

@@ -25,9 +25,10 @@ from suite.page.sections.timed.units import column_units
 from suite.page.tables import Table, Value
 from suite.results.analysis import Comparison
 from suite.results.cases.break_even import Calls
-from suite.results.frame import Frame, ends
+from suite.results.frame import Frame
 from suite.results.questions.sweeps import sweeps
 from suite.results.ranking import compared_stacks
+from suite.results.ratios import ends
 from suite.stats import Estimate
 
 ITSELF = Estimate(1.0)  # the baseline's ratio

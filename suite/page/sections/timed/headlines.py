@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from suite import units
 from suite.answers.sentences import listed
+from suite.page.sections.timed.formulations import formulation, framework, shared
 from suite.page.sections.timed.units import column_units
 from suite.results.analysis import Analysis, Comparison
 from suite.results.cases.break_even import Calls, is_long, least
 from suite.results.outcomes import outcome_text
 from suite.results.stack_figures import StackFigures
-from suite.verdicts.fastest import pair_shares, rivals
+from suite.verdicts.grouping import grouped
 from suite.verdicts.verdicts import ALONE, Speedup
 
 MOST_DETAILED = 2  # stacks in two modes that have a sentence each
@@ -32,9 +33,9 @@ class Headline:
     """The answer to one question. The sentence is `lead` for `question`: `lowest` `rest`. There is no lead where only
     one stack has a time, and for a question on something else than times there is only the rest.
 
-    `lowest` is the stack with the lowest median, `seconds` that median, and `speedup` the stack's ratio to the baseline
-    (None if it is the baseline, or the baseline has no time). `rivals` are the stacks that aren't shown to be slower,
-    `slower` the others. `has_interval` says whether the median has an interval, which takes two blocks; `has_modes`
+    `lowest` is the stack with the lowest median of those that lead, `seconds` that median, and `speedup` the stack's
+    ratio to the baseline (None if it is the baseline, or the baseline has no time). `rivals` are the others that lead.
+    `has_interval` says whether the median has an interval, which takes two blocks; `has_modes`
     whether its processes run in two modes. Of `planned` stacks, `ok` have a time that counts.
     """
 
@@ -45,7 +46,6 @@ class Headline:
     seconds: float | None = None
     speedup: Speedup | None = None
     rivals: tuple[str, ...] = ()
-    slower: tuple[str, ...] = ()
     ok: int = 0
     planned: int = 0
     has_interval: bool = False
@@ -77,27 +77,29 @@ def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> H
         lead, verb = ("No answer", "produced") if complete else ("No answer so far", "has")
         return Headline(comparison.name, f"no stack {verb} a time that counts.{tail}", lead, planned=planned)
     unit = column_units(comparison)
-    first, time, so_far = counting[0], unit.steady(counting[0].median.value), "" if complete else " so far"
-    rivals_, lead = rivals_of(first, counting, comparison, analysis), ""
+    first, *others = [stack for stack in counting if stack.stack in comparison.leaders]
+    rivals = tuple(stack.stack for stack in others)
+    time, so_far, lead = unit.steady(first.median.value), "" if complete else " so far", ""
     if planned == 1:
         rest = f" takes {time}{so_far}; no other stack {'is shown' if analysis.hidden else 'was measured'}"
     elif len(counting) == 1:
         rest = f" alone has a valid time{so_far}, {time}"
     else:
-        lead = ("Lowest median" if rivals_ else "Fastest") if complete else "So far the lowest median"
+        lead = ("Lowest median" if rivals else "Fastest") if complete else "So far the lowest median"
         rest = f", {time}{against(first, counting, comparison)}"
         rest += f" ({outcome_text(first.cell)})" if first.cell.failed else ""
-        rest += f"; not shown to be faster than {listed(rivals_, MOST_RIVALS)}" if rivals_ else ""
+        rest += f"; not shown to be faster than {listed(rivals, MOST_RIVALS)}" if rivals else ""
+        rest += lower(counting[0], first, unit.steady)
     rest += f"; {ALONE}" if first.speedup and first.speedup.note == ALONE else ""
     return Headline(
         comparison.name,
-        f"{rest}.{tail}{modes(counting, unit.steady)}{first_run(first, counting, unit.first)}",
+        f"{rest}.{tail}{by_formulation(counting, comparison, unit.steady)}{modes(counting, unit.steady)}"
+        f"{first_run(first, counting, unit.first)}",
         lead,
         first.stack,
         first.median.value,
         first.speedup,
-        rivals_,
-        slower=tuple(stack.stack for stack in counting[1:] if stack.stack not in rivals_),
+        rivals,
         ok=len(counting),
         planned=planned,
         has_interval=first.median.low is not None,
@@ -105,29 +107,30 @@ def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> H
     )
 
 
-def is_apart(first: StackFigures, other: StackFigures) -> bool:
-    """Whether the table alone shows `other` to be slower than `first`: its intervals hold together, and these two don't
-    touch. Two stacks that shared fewer than two blocks, for want of memory, have no interval of their own."""
-    if first.has_modes or other.has_modes or not (first.speedup and other.speedup):
-        return False
-    least, most = first.speedup.ratio.low, other.speedup.ratio.high
-    return least is not None and most is not None and most < least
+def lower(lowest: StackFigures, first: StackFigures, unit: units.Unit) -> str:
+    """Returns that a stack which doesn't lead has a lower median than the `first` that does; empty if none has."""
+    if lowest.stack == first.stack:
+        return ""
+    return f"; {lowest.stack} has a lower median, {unit(lowest.median.value)}, but is slower inside the blocks"
 
 
-def rivals_of(
-    first: StackFigures, counting: Sequence[StackFigures], comparison: Comparison, analysis: Analysis
-) -> tuple[str, ...]:
-    """Returns the stacks that aren't shown to be slower than `first`, which has the lowest median."""
-    if len(counting) == 1:
-        return ()
-    stacks = [figures.stack for figures in counting]
-    over_baseline = {figures.stack: figures.speedup.verdict for figures in counting if figures.speedup}
-    others = [stack for stack in stacks if stack not in (first.stack, comparison.baseline)]
-    pairs = analysis.over(first.stack, others, comparison.id, families=pair_shares(len(stacks)))
-    over_first = {stack: speedup.verdict for (_, stack), speedup in pairs.items()}
-    paired = {stack for (_, stack), speedup in pairs.items() if speedup.ratio.low is not None}
-    over_first |= {stack.stack: "slower" for stack in counting if stack.stack not in paired and is_apart(first, stack)}
-    return rivals(first.stack, stacks, comparison.baseline, over_baseline, over_first)
+def by_formulation(counting: Sequence[StackFigures], comparison: Comparison, unit: units.Unit) -> str:
+    """Returns sentences on a question whose frameworks were given different formulations: the best of each framework,
+    and who leads with each formulation that several share. Empty where all have the same ones."""
+    stacks = [stack.stack for stack in counting]
+    given = {name: {formulation(each) for each in group} for name, group in grouped(stacks, framework).items()}
+    if len(given) < 2 or len({*map(frozenset, given.values())}) < 2:
+        return ""
+    best = {framework(stack.stack): stack for stack in reversed(counting)}
+    lowest = sorted(best.values(), key=lambda stack: stack.median.value)
+    said = f" The best of each framework: {listed([f'{each.stack} {unit(each.median.value)}' for each in lowest])}."
+    times = {stack.stack: unit(stack.median.value) for stack in counting}
+    alike = [
+        f" The same formulation, {each.name}: {listed([f'{stack} {times[stack]}' for stack in each.stacks])}; "
+        f"{each.words}."
+        for each in shared(stacks, comparison.behind)
+    ]
+    return said + ("".join(alike) or " No two frameworks have the same formulation.")
 
 
 def standing_in(comparison: Comparison) -> str:

@@ -17,7 +17,6 @@ import suite.page
 from suite import results, units
 from suite.answers.compiled import between, compiled_pairs
 from suite.answers.show import parts
-from suite.answers.summary import by_own
 from suite.errors import UserError
 from suite.page.formats.render import render
 from suite.page.report import Report, report
@@ -119,7 +118,7 @@ def test_wrong_in_one_block_leaves_every_ratio_and_stays_visible(made: Report) -
     assert wrong.outcome == "wrong" and not wrong.counts and wrong.speedup is None
     assert comparison(made, "selu forward").stacks[-1] is wrong
     assert wrong.relative_error == pytest.approx(3.1e-2)
-    inductor = next(s for s in made.analysis.summaries if s.stack == "torch_inductor")
+    inductor = next(s for s in made.analysis.means() if s.stack == "torch_inductor")
     assert (inductor.n_ok, inductor.n) == (2, 3)
     assert inductor.least and inductor.greatest
     assert comparison(made, "selu forward").id not in (inductor.least.comparison_id, inductor.greatest.comparison_id)
@@ -281,19 +280,18 @@ def test_nothing_is_bold_that_has_no_interval(tmp_path: Path, html_file: Path) -
     assert re.findall(bold, one.read_text(encoding="utf-8")) == []
 
 
-def test_the_page_has_geometric_means_over_the_common_comparisons(made: Report) -> None:
-    """Only one of three was answered by all: some stack failed on each of the others."""
-    answered = [{r.stack for r in c.stacks if r.speedup} for c in comparisons_of(made)]
-    ranked = [s for s in made.analysis.summaries if s.common]
-    every = {s.stack for s in made.analysis.summaries}
-    shared = [c for c, stacks in zip(comparisons_of(made), answered, strict=True) if stacks >= every]
-    table = found_(made, "summary").table
-    assert {*table["common_questions"]} == {len(shared)} == {1}
-    found = next(s for s in ranked if s.stack == "jax_jit")
-    speedup = shared[0].of("jax_jit")
-    assert found.common and speedup and speedup.speedup
-    assert found.common.value == pytest.approx(speedup.speedup.ratio.value)
-    assert table["common_mean"].drop_nulls().is_sorted(descending=True)
+def test_the_page_ranks_by_means_over_all_questions(made: Report) -> None:
+    answered = {
+        s.stack: sum(1 for c in comparisons_of(made) for r in c.stacks if r.stack == s.stack and r.speedup)
+        for s in made.analysis.means()
+    }
+    table = found_(made, "summary").table.filter(over="all questions")
+    assert dict(table.filter(pl.col("stack") != made.analysis.baseline)["stack", "answered"].rows()) == answered
+    ranked = table.filter(pl.col("lacks") == "")
+    assert ranked.height > 2 and ranked["mean"].is_sorted(descending=True)
+    assert set(ranked["answered"]) == {3} and set(table["questions"]) == {3}
+    logs = [math.log(c.of("jax_jit").speedup.ratio.value) for c in comparisons_of(made)]  # type: ignore[union-attr]
+    assert ranked.filter(stack="jax_jit")["mean"].item() == pytest.approx(math.exp(fmean(logs)))
 
 
 def test_what_compiling_pays_off_against_is_named(made: Report) -> None:
@@ -365,15 +363,3 @@ def test_an_order_by_medians_that_the_ratios_lack_is_explained(made: Report) -> 
     )
     base = next(stack for stack in ffn.stacks if stack.is_baseline)
     assert f"({shown[0]}) comes before {base.stack} (1.00×)" in order_words(replace(ffn, stacks=(base, upper)))
-
-
-def test_summary_says_why_the_means_over_own_comparisons_do_not_rank(made: Report) -> None:
-    table = found_(made, "summary").table
-    others = table.filter(pl.col("stack") != made.analysis.baseline).drop_nulls("own_mean").rows(named=True)
-    first, last = next(line for line in others if line["common_mean"]), others[-1]
-    greatest = {"own_mean": 100.0, "own_mean_low": None, "own_mean_high": None}
-    said = by_own([*others[:-1], last | greatest])
-    assert said.startswith(f"By the means over each stack's own comparisons {last['stack']} is first (100×, ")
-    own = units.estimate(first["own_mean"], first["own_mean_low"], first["own_mean_high"])
-    assert f"; {first['stack']} has {own}, " in said
-    assert by_own([first | greatest, *others]) == ""
