@@ -184,8 +184,14 @@ def best_of_each(truth: Truth, fact: Fact) -> Found:
     best: dict[str, str] = {}
     for who in truth.counting(fact.on):
         best.setdefault(framework(who), who)
-    is_so = [who for who, _ in fact.value] == [*best.values()]
-    return is_so and all(agrees(time, truth.time(fact.on, who)) for who, time in fact.value), best
+    return are_times(truth, fact.on, fact.value, [*best.values()]), best
+
+
+def are_times(truth: Truth, on: str, said: tuple[list[tuple[str, str]], int], stacks: list[str]) -> bool:
+    """Whether a list has these stacks in this order with their times, or the first of them and the others' number."""
+    times, others = said
+    is_so = [who for who, _ in times] == stacks[: len(times)] and len(times) + others == len(stacks)
+    return is_so and all(agrees(time, truth.time(on, who)) for who, time in times)
 
 
 def same_formulation(truth: Truth, fact: Fact) -> Found:
@@ -193,9 +199,8 @@ def same_formulation(truth: Truth, fact: Fact) -> Found:
     stacks = [who for who in truth.counting(fact.on) if who.partition(":")[2] == name]
     behind = truth.behind(fact.on)
     leading = frozenset(who for who in stacks if not any((who, other) in behind for other in stacks))
-    times = times if times is not None else [(who, "") for who in stacks]
-    is_so = [who for who, _ in times] == stacks and lead == (leading if len(leading) < len(stacks) else frozenset())
-    return is_so and all(not time or agrees(time, truth.time(fact.on, who)) for who, time in times), leading
+    is_so = lead == (leading if len(leading) < len(stacks) else frozenset())
+    return is_so and (times is None or are_times(truth, fact.on, times, stacks)), leading
 
 
 def counted_leaders(truth: Truth, fact: Fact) -> Found:
@@ -275,42 +280,20 @@ def lowest_on(truth: Truth, fact: Fact) -> Found:
     return number_ == lowest(truth)[fact.who] and of in (0, len(truth.led())), lowest(truth)
 
 
-def mean(truth: Truth, fact: Fact) -> Found:
-    said, common, asked_ = fact.value, figures.common(truth), len(truth.cells)
-    ranked = sorted(figures.means(truth, common=True).items(), key=lambda of: (-of[1].value, of[0])) if common else []
-    own = figures.means(truth, common=False)
-    if "few" in said:
-        return common in (0, 1) and asked_ > 1 and ("one" in said["few"]) == (common == 1), common
-    if "mean" not in said and "own" not in said:
-        return not own and fact.over == truth.baseline, [*own]
-    if "own" in said:
-        counts = Counter(who for _, who in truth.over_own)
-        first = max(own, key=lambda who: own[who].value)
-        is_so = (fact.who, said["leader"]) == (first, ranked[0][0]) and first != ranked[0][0]
-        is_so &= (int(said["of"]), int(said["their_of"])) == (counts[first], counts[said["leader"]])
-        both = (
-            shown((said["own"], said["interval"]), own[first])[0]
-            and shown((said["theirs"], said["their_interval"]), own[said["leader"]])[0]
-        )
-        return is_so and both, {who: (own[who].value, own[who].low, own[who].high) for who in (first, ranked[0][0])}
-    is_so = (fact.who, fact.over, int(said["common"])) == (ranked[0][0], truth.baseline, common)
-    return is_so and agrees(said["mean"], ranked[0][1].value), (ranked[0][0], ranked[0][1].value, common)
-
-
 def mean_of(truth: Truth, fact: Fact) -> Found:
-    said, of, has_none, left = fact.value
-    known, lacking, number_ = figures.mean_of(truth, fact.on)
+    said, of, has_none = fact.value
+    known, _, number_ = figures.means(truth, fact.on)
     ranked = sorted(known, key=lambda who: (-known[who].value, who))
-    if not fact.who:
-        return not ranked and left == lacking, (ranked, lacking)
+    if not ranked:
+        return not fact.who and int(of) == number_, None
     first = known[ranked[0]]
-    is_so = (fact.who, fact.over, int(of)) == (ranked[0], truth.baseline, number_) and left == lacking
-    return is_so and agrees(said, first.value) and has_none == (first.value < 1), (
-        ranked[0],
-        first.value,
-        number_,
-        lacking,
-    )
+    is_so = (fact.who, fact.over, int(of)) == (ranked[0], truth.baseline, number_)
+    return is_so and agrees(said, first.value) and has_none == (first.value < 1), (ranked[0], first.value, number_)
+
+
+def not_ranked(truth: Truth, fact: Fact) -> frozenset[str]:
+    _, lacking, of = figures.means(truth, fact.on)
+    return frozenset(f"{who} {lacks} of {of}" for who, lacks in lacking.items())
 
 
 def latency(truth: Truth, fact: Fact) -> Found:
@@ -647,6 +630,9 @@ CHECKS: dict[str, Callable[[Truth, Fact], Found]] = {
     "best of each": best_of_each,
     "same formulation": same_formulation,
     "mean of": mean_of,
+    "not ranked": equal(not_ranked),
+    "left out": equal(lambda t, f: frozenset(figures.means(t, f.on)[1])),
+    "no means": lambda t, f: (not t.over_own and f.over == t.baseline, [*t.over_own]),
     "means": lambda t, f: (f.value == figures.groups(t), figures.groups(t)),
     "thread": thread,
     "compare": compare,
@@ -660,7 +646,6 @@ CHECKS: dict[str, Callable[[Truth, Fact], Found]] = {
     "lowest on": lowest_on,
     "lowest others": equal(lambda t, f: (len(lowest(t)) - f.value[1], f.value[1])),
     "questions": equal(lambda t, f: sum(bool(t.counting(on)) for on in t.cells) and len(t.cells)),
-    "mean": mean,
     "latency": latency,
     "least total": least_total,
     "more totals": equal(more_totals),

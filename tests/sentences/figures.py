@@ -28,15 +28,6 @@ LIKE = {"machine_id": "machine", "target": "target", "device": "device", "precis
         "allocator": "allocator", "sampling": "way of sampling", "limit_memory_bytes": "memory limit"}  # fmt: skip
 
 
-def means(truth: Truth, *, common: bool) -> dict[str, Ratio]:
-    """Returns each stack's geometric mean over the questions that all stacks have, or over its own."""
-    by_stack: dict[str, dict[str, Ratio]] = defaultdict(dict)
-    for (asked, who), ratio in truth.over_own.items():
-        by_stack[who][asked] = ratio
-    shared = set.intersection(*(set(of) for of in by_stack.values())) if by_stack else set()
-    return geometric(truth, {who: [of[q] for q in (shared if common else of)] for who, of in by_stack.items()})
-
-
 def geometric(truth: Truth, kept: dict[str, list[Ratio]]) -> dict[str, Ratio]:
     logs: dict[str, dict[int, float]] = {}
     for who, ratios in kept.items():
@@ -56,20 +47,20 @@ def geometric(truth: Truth, kept: dict[str, list[Ratio]]) -> dict[str, Ratio]:
     return found
 
 
-def mean_of(truth: Truth, group: str) -> tuple[dict[str, Ratio], frozenset[str], int]:
-    """Returns the means of the stacks that have a ratio on each question of a group, the others, and its size."""
+def means(truth: Truth, group: str) -> tuple[dict[str, Ratio], dict[str, int], int]:
+    """Returns the means of the stacks that have a ratio on each question of a group, how many the others lack, and the
+    number of questions. One without a time of the baseline isn't among them."""
     words = {part.removesuffix(" track") for part in group.split(", ")} - {"", "all questions"}
     questions = []
     for on, cells in truth.cells.items():
         head = next(iter(cells.values())).rows[0]
-        if words <= {head["pass"], head["track"], head["precision"]} and truth.base(on) == truth.baseline:
-            questions += [on] if truth.baseline in truth.counting(on) else []
-    ids = [truth.ids[on] for on in questions]
+        if words <= {head["pass"], head["track"], head["precision"]} and truth.baseline in truth.counting(on):
+            questions.append(truth.ids[on])
     stacks = {who for on in truth.cells for who in truth.cells[on]} - {truth.baseline}
-    kept = {who: [truth.over_own[id_, who] for id_ in ids if (id_, who) in truth.over_own] for who in stacks}
+    kept = {who: [truth.over_own[id_, who] for id_ in questions if (id_, who) in truth.over_own] for who in stacks}
     known = geometric(truth, {who: of for who, of in kept.items() if of})
-    lacking = frozenset(who for who in stacks if len(kept[who]) < len(ids))
-    return {who: mean for who, mean in known.items() if who not in lacking}, lacking, len(ids)
+    lacking = {who: len(questions) - len(of) for who, of in kept.items() if len(of) < len(questions)}
+    return {who: mean for who, mean in known.items() if who not in lacking}, lacking, len(questions)
 
 
 def groups(truth: Truth) -> int:
@@ -78,13 +69,6 @@ def groups(truth: Truth) -> int:
     varying = [name for name in ("pass", "track", "precision") if len({head[name] for head in heads}) > 1]
     times = Counter(tuple(head[name] for name in varying) for head in heads)
     return 1 + sum(count > 1 for count in times.values()) * bool(varying)
-
-
-def common(truth: Truth) -> int:
-    by_stack: dict[str, set[str]] = defaultdict(set)
-    for asked, who in truth.over_own:
-        by_stack[who].add(asked)
-    return len(set.intersection(*by_stack.values())) if by_stack else 0
 
 
 def early(truth: Truth) -> dict[tuple[str, str], float]:

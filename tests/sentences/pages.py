@@ -79,11 +79,11 @@ def across(said: list[str], heads: list[str], truths: list[Truth]) -> Iterator[t
     who, over = said[0].strip("`"), heads[0].removeprefix("speedup over ").strip("`")
     for on, each in zip(heads[1:], said[1:], strict=True):
         each = re.sub(r"(?<=×), (?=close|undecided|tie)", " ", each)
-        each = re.sub(r"(?:, two modes| by its question alone)+$", "", each)
         truth = next(t for t in truths if on in t.cells)
-        if "×" in each:
+        if "×" in each:  # what a cell says beside its verdict, such as `two modes`, is the page's
+            each = re.sub(r"((?:faster|slower|tie|close))\b.*$", r"\1", each)
             yield "cell", f"{on} | `{who}` over `{over}`: {each}", truth
-        elif re.match(r"[\d.,]+ (?:s|ms|µs|ns)$", each):
+        elif re.fullmatch(r"[\d.,]+ (?:s|ms|µs|ns)", each):
             yield "cell", f"{on} | `{who}`: {each}", truth
 
 
@@ -92,7 +92,7 @@ def of_one(line: dict[str, str], on: str, truth: Truth) -> Iterator[tuple[str, s
     over, ratio = next((head, each) for head, each in line.items() if head.startswith("speedup over "))
     if "×" in ratio:
         yield "cell", f"{on} | `{who}` over `{over.removeprefix('speedup over ').strip('`')}`: {ratio} {word}", truth
-    if line["median"] not in ("–", ""):
+    if re.fullmatch(r"[\d.,]+ (?:s|ms|µs|ns)", line["median"]):
         yield "cell", f"{on} | `{who}`: {line['median']}", truth
 
 

@@ -174,20 +174,25 @@ def failed(rest: str, on: str, g: Grammar) -> Rest:
     return facts
 
 
-TIMES = "{S} {T}(?:(?:, | and ){S} {T})*"
+TIMES = r"{S} {T}(?:(?:, | and ){S} {T})*(?: and \d+ others)?"
 BEST = rf" The best of each framework: (?P<best>{TIMES})\."
 SAME = rf" The same formulation, (?P<name>\w+): (?P<times>{TIMES}); with (?P=name) (?:{{L:lead}} (?:leads|share the lead)|nobody leads)\."
+
+
+def times_in(text: str, g: Grammar) -> tuple[list[tuple[str, str]], int]:
+    """Returns the stacks of a list with their times, and how many others it counts."""
+    others = re.search(r" and (\d+) others$", text)
+    return g.pattern("({S}) ({T})").findall(text), int(others[1]) if others else 0
 
 
 def formulations(rest: str, on: str, g: Grammar) -> Generator[Fact, None, str]:
     """Reads what a headline says of frameworks that were given different formulations; returns the text after it."""
     if g.pattern(BEST).match(rest):
         one, rest = g.start(BEST, rest)
-        yield Fact("best of each", on, value=tuple(m.groups() for m in g.pattern("({S}) ({T})").finditer(one["best"])))
+        yield Fact("best of each", on, value=times_in(one["best"], g))
         while g.pattern(SAME).match(rest):
             one, rest = g.start(SAME, rest)
-            times = tuple(m.groups() for m in g.pattern("({S}) ({T})").finditer(one["times"]))
-            yield Fact("same formulation", on, value=(one["name"], times, some(one["lead"])))
+            yield Fact("same formulation", on, value=(one["name"], times_in(one["times"], g), some(one["lead"])))
         rest = rest.removeprefix(" No two frameworks have the same formulation.")
     return rest
 
@@ -326,34 +331,49 @@ def simple(
     return read
 
 
-LACK = r"(?: \(not ranked, since they lack a question: {L:left}\))?"
-GROUP = (
-    r"(?:(?P<group>[a-z][^:;]*): )?(?:{S:who} has the greatest mean speedup over {S:over}: {R:mean}, on {N:of} questions?"
+GROUPS = r"(?P<group>[a-z0-9][^;:()]*) \({N:of}\), (?:(?P<none>none, since no stack answered all)|none is over 1× \({S:next} {R:next_mean}\)|{S:who} {R:mean})"
+
+
+FORMER = (  # a clause of the summary as it was first written
+    r"(?:(?P<group>[A-Za-z][^:;]*): )?(?:{S:who} has the greatest mean speedup over {S:over}: {R:mean}, on {N:of} questions?"
     r"|[Nn]o stack's mean speedup is over 1×, that of {S:base}; {S:next} has the next, {R:next_mean}, on {N:next_of} questions?"
-    rf"|(?P<none>[Nn]o stack answered all, so no mean ranks them)){LACK}(?:; |\.$)"
+    r"|(?P<none>[Nn]o stack answered all, so no mean ranks them))"
+    r"(?: \(not ranked, since they lack a question: {L:left}\))?(?:; |\.$)"
 )
 
 
 def summary(text: str, g: Grammar) -> Iterator[Fact]:
-    old = simple(
-        r"{S:who} has the greatest mean speedup over {S:over}: {R:mean}, on {N:common} questions? that all stacks answered\.",
-        r"All stacks answered (?P<few>no question|only one question) together, so no mean ranks them\.",
-        r"No ratio over {S:over} can be formed\.",
-        r"By the means over each stack's own comparisons {S:who} is first \({R:own} ?(?P<interval>{I})?, {N:of} comparisons?; {S:leader} has {R:theirs} ?(?P<their_interval>{I})?, {N:their_of} comparisons?\)\. They don't rank, since they may cover different comparisons\.",
-        what="mean",
-    )
-    if not g.pattern(GROUP).match(text):
-        yield from old(text, g)
+    if g.pattern(FORMER).match(text):
+        rest, number = text, 0
+        while rest:
+            one, rest = g.start(FORMER, rest)
+            number += 1
+            who, over, mean, of = (
+                one[first] or one[then]
+                for first, then in (("who", "next"), ("over", "base"), ("mean", "next_mean"), ("of", "next_of"))
+            )
+            group = one["group"][:1].lower() + one["group"][1:]
+            if who:
+                yield Fact("mean of", group, who, over, (mean, of, bool(one["next"])))
+            yield Fact("left out", group, value=some(one["left"]))
+        yield Fact("means", value=number)
         return
-    rest, groups = text, 0
-    while rest:
-        one, rest = g.start(GROUP, rest)
-        groups += 1
-        who, over, mean, of = (
-            one[a] or one[b] for a, b in (("who", "next"), ("over", "base"), ("mean", "next_mean"), ("of", "next_of"))
-        )
-        yield Fact("mean of", one["group"].lower(), who, over, (mean, of, bool(one["next"]), some(one["left"])))
-    yield Fact("means", value=groups)
+    if g.maybe(r"No ratio over {S:over} can be formed\.", text):
+        yield Fact("no means", over=g.read(r"No ratio over {S:over} can be formed\.", text)["over"])
+        return
+    if left := g.maybe(r"Not ranked over (?P<group>[^:]*), since they lack a question: (?P<who>.+)\.", text):
+        pairs = g.pattern(r"({S}) \((\d+) of (\d+)\)").findall(left["who"])
+        others = re.search(r" and (\d+) others$", left["who"])
+        lacking = Some(frozenset(f"{who} {lacks} of {of}" for who, lacks, of in pairs), int(others[1]) if others else 0)
+        yield Fact("not ranked", left["group"], value=lacking)
+        return
+    whole = g.read(r"Greatest mean speedup over {S:over}: (?P<groups>.+)\.", text)
+    groups = whole["groups"].split("; ")
+    for each in groups:
+        one = g.read(GROUPS, each)
+        who, mean = one["who"] or one["next"], one["mean"] or one["next_mean"]
+        yield Fact("mean of", one["group"], who, whole["over"], (mean, one["of"], bool(one["next"])))
+    yield Fact("means", value=len(groups))
 
 
 def comparisons(text: str, g: Grammar) -> Iterator[Fact]:
