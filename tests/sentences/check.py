@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -568,6 +569,9 @@ def thread(truth: Truth, fact: Fact) -> Found:
     factor = asked.get("factor", [times])
     far = ", larger" if times > 2 * factor[-1] else ", smaller" if times < factor[0] / 2 else ""
     is_so &= agrees(said["times"], times) and agrees(said["low"], low) and agrees(said["high"], high)
+    ends = [f"{each:g}" for each in dict.fromkeys((factor[0], factor[-1]))]
+    words = f"more than {ends[0]}" if math.isinf(factor[-1]) else " to ".join(ends)
+    is_so &= said["factor"] == (words if "factor" in asked else "")
     is_so &= said["word"] == ("" if word[0] != "N" else ratio.word) and said["far"] == far * (word == "Confirmed")
     return is_so, (word, times, low, high, ratio.word, far)
 

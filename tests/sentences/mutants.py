@@ -77,7 +77,7 @@ MUTANTS = tuple(
         ("summary", "questions miscounted", r"(\(|on )4(\)| questions)", r"\g<1>5\2"),
         ("summary", "wrong baseline", r"over torch_eager:", "over numpy:"),
         ("summary", "a track dropped", r"; tuned track, train[,: (].*", "."),
-        ("summary", "a stack that isn't ranked not told", r"(not ranked, .*?: tf_xla) and jax_eager", r"\1"),
+        ("summary", "a stack that isn't ranked not told", r"([Nn]ot ranked.*?: tf_xla(?: \(1 of 4\))?) and jax_eager(?: \(1 of 4\))?", r"\1"),
         ("comparisons", "count off by one", r"jax_jit on 3", "jax_jit on 2"),
         ("comparisons", "stacks swapped", r"jax_jit on 3 and torch_eager on 2", "torch_eager on 3 and jax_jit on 2"),
         ("latency", "another stack", r"\((\w+) on", "(numpy on"),

@@ -88,7 +88,7 @@ def across(said: list[str], heads: list[str], truths: list[Truth]) -> Iterator[t
 
 
 def of_one(line: dict[str, str], on: str, truth: Truth) -> Iterator[tuple[str, str, Truth]]:
-    who, word = line["stack"].strip("`"), line["verdict"].partition(" (")[0].partition(":")[0]
+    who, word = line["stack"].strip("`"), re.split(r"[ ,:]", line["verdict"])[0]
     over, ratio = next((head, each) for head, each in line.items() if head.startswith("speedup over "))
     if "×" in ratio:
         yield "cell", f"{on} | `{who}` over `{over.removeprefix('speedup over ').strip('`')}`: {ratio} {word}", truth
