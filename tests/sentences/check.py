@@ -272,13 +272,16 @@ def led_range(truth: Truth, fact: Fact) -> Found:
     return False, true
 
 
-def lowest(truth: Truth) -> Counter[str]:
-    return Counter(counting[0] for on in truth.cells if (counting := truth.counting(on)))
+def lowest(truth: Truth, questions: Iterable[str]) -> Counter[str]:
+    return Counter(counting[0] for on in questions if (counting := truth.counting(on)))
 
 
 def lowest_on(truth: Truth, fact: Fact) -> Found:
+    """Holds on how many questions a stack has the lowest median: of all, or of those with two stacks (`of` says it)."""
     number_, of = fact.value
-    return number_ == lowest(truth)[fact.who] and of in (0, len(truth.led())), lowest(truth)
+    times = lowest(truth, truth.led() if of else truth.cells)
+    is_most = not of or number_ == max(times.values())
+    return number_ == times[fact.who] and is_most and of in (0, len(truth.led())), times
 
 
 def mean_of(truth: Truth, fact: Fact) -> Found:
@@ -648,7 +651,7 @@ CHECKS: dict[str, Callable[[Truth, Fact], Found]] = {
     "leads most": equal(leads_most),
     "asked": equal(asked),
     "lowest on": lowest_on,
-    "lowest others": equal(lambda t, f: (len(lowest(t)) - f.value[1], f.value[1])),
+    "lowest others": equal(lambda t, f: (len(lowest(t, t.cells)) - f.value[1], f.value[1])),
     "questions": equal(lambda t, f: sum(bool(t.counting(on)) for on in t.cells) and len(t.cells)),
     "latency": latency,
     "least total": least_total,

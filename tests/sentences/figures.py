@@ -64,11 +64,15 @@ def means(truth: Truth, group: str) -> tuple[dict[str, Ratio], dict[str, int], i
 
 
 def groups(truth: Truth) -> int:
-    """Returns the number of groups of questions: all, and those of two or more that share track, pass and precision."""
-    heads = [next(iter(cells.values())).rows[0] for cells in truth.cells.values()]
-    varying = [name for name in ("pass", "track", "precision") if len({head[name] for head in heads}) > 1]
-    times = Counter(tuple(head[name] for name in varying) for head in heads)
-    return 1 + sum(count > 1 for count in times.values()) * bool(varying)
+    """Returns the number of groups of questions, each with a time of the baseline: all, and those of two questions or
+    more that share track, pass and precision where the set has several."""
+    heads = {on: next(iter(cells.values())).rows[0] for on, cells in truth.cells.items()}
+    varying = [name for name in ("pass", "track", "precision") if len({head[name] for head in heads.values()}) > 1]
+    alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for on, head in heads.items():
+        alike[tuple(head[name] for name in varying)].append(on)
+    several = [of for of in alike.values() if len(of) > 1 and varying]
+    return sum(any(truth.baseline in truth.counting(on) for on in of) for of in [[*heads], *several])
 
 
 def early(truth: Truth) -> dict[tuple[str, str], float]:
