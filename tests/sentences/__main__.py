@@ -12,7 +12,7 @@ from tests.sentences.corpus import SETS, everything
 from tests.sentences.findings import claims
 from tests.sentences.mutants import MUTANTS, made, true_of
 from tests.sentences.pages import ROOT
-from tests.sentences.said import PARSERS
+from tests.sentences.said.kinds import PARSERS
 from tests.sentences.test_generated import EXAMPLES
 
 

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tests.sentences import figures
+from tests.sentences.estimates import Ratio
+from tests.sentences.figures.settings import settings
 from tests.sentences.pages import truth_of
-from tests.sentences.pairs import Ratio
 from tests.sentences.reader import NATIVE, Truth
 from tests.sentences.shown import agrees
 
@@ -37,7 +37,7 @@ def on_track(track: str) -> list[Ratio]:
 
 def tuned() -> list[Ratio]:
     """Returns the ratios of PyTorch's tuned track over its default one."""
-    ways = figures.settings(truth_of(TRACKS), "track")
+    ways = settings(truth_of(TRACKS), "track")
     return [of["tuned"] for (_, who), of in ways.items() if who == "torch_eager"]
 
 

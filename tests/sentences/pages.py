@@ -11,7 +11,7 @@ from pathlib import Path
 from suite.cli.sets.compare import between
 from suite.page.between_sets import compared_sets
 from suite.results import load
-from tests.sentences.figures import THRESHOLD, Two
+from tests.sentences.figures.two_sets import THRESHOLD, Two
 from tests.sentences.reader import Truth
 
 ROOT = Path(__file__).parents[2]

@@ -1,85 +1,20 @@
-"""Paired ratios, moderated intervals and verdicts over any baseline, by docs/why/statistics.md alone."""
+"""Ratios with their verdicts over any baseline."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from statistics import fmean, median
+from statistics import fmean
 from typing import Any
 
 import numpy as np
-from scipy import special
 
-from tests.sentences.rows import Line, steady, turns
-
-MODES, CLOSE = 1.3, 1.1
-FREEDOM_MOST, VARIANCE_LEAST = 5.0, 1e-4
-FREEDOMS = [*np.arange(0.5, 8.5, 0.5), 10, 12, 16, 24, 48, 1e3]
-Side = tuple[str, str]  # question, stack
-
-
-@dataclass(frozen=True)
-class Process:
-    row: Line
-    seconds: float
-    turns: dict[tuple[int, int], float]
-
-    @classmethod
-    def of(cls, row: Line, clock: str) -> Process | None:
-        samples = steady(row, clock)
-        return cls(row, median(samples), turns(row) if clock == "synced" else {}) if samples else None
-
-    @property
-    def disturbed(self) -> bool:
-        return "disturbed" in self.row["flags"]
-
-    @property
-    def way(self) -> str:
-        return self.row["sampling"] or "alone"
-
-
-Blocks = dict[int, list[Process]]
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """A ratio with its interval (None: of one block), its verdict in its question and in its set, and its blocks."""
-
-    value: float
-    low: float | None = None
-    high: float | None = None
-    word: str = "undecided"
-    reason: str = ""
-    in_set: str = "undecided"
-    logs: dict[int, float] = field(default_factory=dict)
-    p: float = 1.0
-
-    @property
-    def reach(self) -> float | None:
-        return None if self.low is None or self.high is None else math.sqrt(self.high / self.low)
-
-
-@dataclass(frozen=True)
-class Mean:
-    value: float
-    error: float
-    freedom: float
-    blocks: int
-
-    @property
-    def p(self) -> float:
-        return (
-            float(2 * special.stdtr(self.freedom, -abs(self.value) / self.error))
-            if self.error
-            else float(not self.value)
-        )
-
-    def ends(self, doubt: float) -> tuple[float, float]:
-        half = float(special.stdtrit(self.freedom, 1 - doubt / 2)) * self.error
-        return math.exp(max(-700.0, self.value - half)), math.exp(min(700.0, self.value + half))
+from tests.sentences.blocks import Blocks, Process, Side, apart, best_mode, has_modes, paired, same_way, seconds, twin
+from tests.sentences.estimates import Mean, Ratio, holm, judged, moderated
+from tests.sentences.rows import Line
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,136 +143,3 @@ class Pairs:
 @cache
 def fast_modes(pairs: Pairs) -> Pairs:
     return Pairs({side: best_mode(blocks) for side, blocks in pairs.sides.items()}, pairs.protocol)
-
-
-def seconds(blocks: Blocks) -> list[float]:
-    return [process.seconds for of in blocks.values() for process in of]
-
-
-def has_modes(blocks: Blocks) -> bool:
-    return max(seconds(blocks)) > MODES * min(seconds(blocks))
-
-
-def apart(one: Blocks, other: Blocks) -> bool:
-    ours, theirs = seconds(one), seconds(other)
-    return min(ours) > MODES * max(theirs) or min(theirs) > MODES * max(ours)
-
-
-def best_mode(blocks: Blocks) -> Blocks:
-    times = seconds(blocks)
-    limit = MODES * median(t for t in times if t <= MODES * min(times))
-    kept = {block: [p for p in of if p.seconds <= limit] for block, of in blocks.items()}
-    return {block: of for block, of in kept.items() if of}
-
-
-def same_way(one: Blocks, other: Blocks) -> tuple[Blocks, Blocks]:
-    """Returns the processes sampled in rounds, or those sampled alone: whichever share more blocks."""
-    ways = [tuple(sampled(blocks, way) for blocks in (one, other)) for way in ("rounds", "alone")]
-    first, second = max(ways, key=lambda both: len(both[0].keys() & both[1].keys()))
-    return first, second
-
-
-def sampled(blocks: Blocks, way: str) -> Blocks:
-    kept = {block: [p for p in of if p.way == way] for block, of in blocks.items()}
-    return {block: of for block, of in kept.items() if of}
-
-
-def paired(stack: Blocks, baseline: Blocks) -> dict[int, float]:
-    """Returns {block: ln(t_baseline / t_stack)}."""
-    ours, theirs = same_way(stack, baseline)
-    logs = {block: log_ratio(ours[block], theirs[block]) for block in sorted(ours.keys() & theirs.keys())}
-    return {block: log for block, log in logs.items() if log is not None}
-
-
-def log_ratio(stack: list[Process], baseline: list[Process]) -> float | None:
-    if any(process.turns for process in [*stack, *baseline]):
-        ours, theirs = in_turns(stack), in_turns(baseline)
-        gaps = [theirs[turn] - ours[turn] for turn in ours.keys() & theirs.keys()]
-        return median(gaps) if gaps else None
-    dated = all(process.row["started_at"] for process in [*stack, *baseline])
-
-    def when(process: Process) -> float:
-        return float(process.row["started_at"].timestamp() if dated else process.row["position"])
-
-    fewer, more = (stack, baseline) if len(stack) <= len(baseline) else (baseline, stack)
-    at: dict[float, list[float]] = defaultdict(list)
-    for process in more:
-        at[when(process)].append(math.log(process.seconds))
-    times = sorted(at)
-    beside = [np.interp(when(process), times, [fmean(at[time]) for time in times]) for process in fewer]
-    gap = fmean(float(b) - math.log(p.seconds) for b, p in zip(beside, fewer, strict=True))
-    return gap if fewer is stack else -gap
-
-
-def in_turns(processes: list[Process]) -> dict[tuple[int, int], float]:
-    logs: dict[tuple[int, int], list[float]] = defaultdict(list)
-    for process in processes:
-        for turn, time in process.turns.items():
-            logs[turn].append(math.log(time))
-    return {turn: fmean(of) for turn, of in logs.items()}
-
-
-def twin(processes: list[Process]) -> float | None:
-    """Returns ln(t of replicate 1 / t of the others) in one block."""
-    first, *rest = sorted(processes, key=lambda process: process.row["replicate"])
-    others = [process for process in rest if process.way == first.way]
-    if not others or first.row["replicate"] != 1:
-        return None
-    if first.turns:
-        return log_ratio(others, [first])
-    return math.log(first.seconds) - fmean(math.log(process.seconds) for process in others)
-
-
-def moderated(means: dict[Any, Mean]) -> dict[Any, Mean]:
-    """Draws each variance towards the common one, by Smyth's moment estimates (2004, section 6.2)."""
-    if len(means) < 2:
-        return means
-    blocks = np.array([mean.blocks for mean in means.values()], float)
-    spreads, half = np.array([mean.error**2 for mean in means.values()]) * blocks, (blocks - 1) / 2
-    e = np.log(np.maximum(spreads, VARIANCE_LEAST)) - special.digamma(half) + np.log(half)
-    excess = e.var(ddof=1) - special.polygamma(1, half).mean()
-    fitting = [d for d in FREEDOMS if special.polygamma(1, d / 2) >= excess]
-    d0 = fitting[-1] if fitting else FREEDOMS[0]
-    s0 = math.exp(e.mean() + special.digamma(d0 / 2) - math.log(d0 / 2))
-    weight = min(d0, FREEDOM_MOST) if fitting else 0.0
-    return {
-        key: Mean(
-            mean.value,
-            math.sqrt((weight * s0 + mean.freedom * spread) / (weight + mean.freedom) / mean.blocks),
-            weight + mean.freedom,
-            mean.blocks,
-        )
-        for (key, mean), spread in zip(means.items(), spreads, strict=True)
-    }
-
-
-def holm(ps: dict[Any, float]) -> dict[Any, float]:
-    found, most = {}, 0.0
-    for rank, key in enumerate(sorted(ps, key=lambda key: ps[key])):
-        most = max(most, min(1.0, (len(ps) - rank) * ps[key]))
-        found[key] = most
-    return found
-
-
-def word_of(low: float | None, high: float | None, tie: float) -> str:
-    if low is None or high is None:
-        return "undecided"
-    if 1 / tie <= low and high <= tie:
-        return "tie"
-    if low >= 1 or high <= 1:
-        return "faster" if low >= 1 else "slower"
-    return "close" if low >= 1 / CLOSE and high <= CLOSE else "undecided"
-
-
-def judged(
-    value: float, low: float | None, high: float | None, tie: float, floor: Ratio | None, best: Ratio | None
-) -> tuple[str, str]:
-    """Returns the verdict, and why it is undecided although the interval alone would allow one."""
-    word = word_of(low, high, tie)
-    if word in ("faster", "slower") and floor and floor.low and floor.high:
-        most = max(floor.high, 1 / floor.low)
-        if 1 / most <= value <= most:
-            return "undecided", "equal processes differ as much"
-    if best and word not in ("undecided", word_of(best.low, best.high, tie)):
-        return "undecided", "two modes"
-    return word, ""

@@ -11,7 +11,9 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from tests.sentences.pairs import Blocks, Pairs, Ratio, has_modes, seconds
+from tests.sentences.blocks import Blocks, has_modes, seconds
+from tests.sentences.estimates import Ratio
+from tests.sentences.pairs import Pairs
 from tests.sentences.rows import Line, attempts, counted, gravest, question_names, steady
 
 INVALID = ("wrong", "differ", "implausible")
