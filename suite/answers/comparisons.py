@@ -31,7 +31,7 @@ CLOCKS = (
 SHORT = ("stack", "median_seconds", "judged", "speedup", "first_seconds", "peak_bytes", "relative_error")  # the console
 TERMS = (
     *("first run", "second run", "steady state", "average", "median", "interval", "p5, p95", "outlier", "speedup"),
-    *("verdict", "tie", "close", "undecided", "noise floor", "A/A twin", "two modes", "dispatch", "synced"),
+    *("verdict", "lead", "tie", "close", "undecided", "noise floor", "A/A twin", "two modes", "dispatch", "synced"),
     *("pipelined", "fetch", "throughput", "efficiency", "compile time", "compilations", "graph break", "cores had"),
     *("page faults", "peak memory", "floor", "relative error", "kernels", "default path", "no steady state"),
     *("disturbed", "noisy", "recompiled", "fallback ops"),

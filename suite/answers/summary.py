@@ -8,7 +8,7 @@ from suite import units
 from suite.answers.answer import Answer, answer
 from suite.answers.figures.figure import Figure
 from suite.answers.figures.ratios import ratios
-from suite.answers.sentences import capital, counted, listed
+from suite.answers.sentences import listed
 from suite.results.frame import Frame
 from suite.results.means import ALL, means
 from suite.verdicts.names import slug
@@ -36,37 +36,37 @@ def summary(frame: Frame) -> Answer | None:
     if not analysis.comparisons:
         return None
     table = means(analysis)
-    by_group = table.partition_by("over", as_dict=True, maintain_order=True)
-    said = {str(over): sentence(group, analysis.baseline) for (over,), group in by_group.items()}
-    only = len(said) == 1
-    words = "; ".join(text if only else f"{over}: {text}" for over, text in said.items())
-    figures = [drawn(group, str(over), frame) for (over,), group in by_group.items()]
+    groups = {str(over): group for (over,), group in table.partition_by("over", as_dict=True).items()}
+    first = [best(group, analysis.baseline, over) for over, group in groups.items()]
     return Answer(
-        f"{words if words.startswith(tuple(table['stack'])) else capital(words)}." if said else none(analysis.baseline),
+        f"Greatest mean speedup over {analysis.baseline}: {'; '.join(first)}."
+        if first
+        else f"No ratio over {analysis.baseline} can be formed.",
         table.with_columns(pl.col("lacks").list.join(", ")),
-        figures=figures,
+        figures=[drawn(group, over, frame) for over, group in groups.items()],
+        also=[left(group, over) for over, group in groups.items() if not group.filter(~IS_RANKED).is_empty()],
         on_console=len(analysis.all_comparisons) > 1,
     )
 
 
-def none(baseline: str) -> str:
-    return f"No ratio over {baseline} can be formed."
-
-
-def sentence(group: pl.DataFrame, baseline: str) -> str:
-    """Returns the stack with the greatest mean of a group of questions, and which stacks aren't ranked."""
+def best(group: pl.DataFrame, baseline: str, over: str) -> str:
+    """Returns the stack with the greatest mean of a group of questions: `tuned track (3), jax_jit 1.28×`."""
     ranked = group.filter(IS_RANKED & (pl.col("stack") != baseline)).drop_nulls("mean")
-    left = group.filter(~IS_RANKED)["stack"].to_list()
-    rest = f" (not ranked, since they lack a question: {listed(left)})" if left else ""
-    where = f"on {counted(group['questions'][0], 'question')}"
+    where = f"{over} ({group['questions'][0]})"
     if ranked.is_empty():
-        return f"no stack answered all, so no mean ranks them{rest}"
+        return f"{where}, none, since no stack answered all"
     first = ranked.row(0, named=True)
-    mean = units.ratio(first["mean"], first["mean_low"], first["mean_high"])
-    if first["mean"] < 1:
-        nobody = f"no stack's mean speedup is over 1×, that of {baseline}"
-        return f"{nobody}; {first['stack']} has the next, {mean}, {where}{rest}"
-    return f"{first['stack']} has the greatest mean speedup over {baseline}: {mean}, {where}{rest}"
+    mean = f"{first['stack']} {units.ratio(first['mean'], first['mean_low'], first['mean_high'])}"
+    return f"{where}, none is over 1× ({mean})" if first["mean"] < 1 else f"{where}, {mean}"
+
+
+def left(group: pl.DataFrame, over: str) -> str:
+    """Returns the stacks of a group of questions that aren't ranked."""
+    lacking = group.filter(~IS_RANKED)
+    words = [
+        f"{stack} ({len(lacks)} of {lacking['questions'][0]})" for stack, lacks in lacking["stack", "lacks"].rows()
+    ]
+    return f"Not ranked over {over}, since they lack a question: {listed(words)}."
 
 
 def drawn(group: pl.DataFrame, over: str, frame: Frame) -> Figure | None:

@@ -154,12 +154,12 @@ def test_nothing_unknown_leaks_from_the_program(page: Page) -> None:
 
 
 def test_tables_and_figures_have_names(page: Page) -> None:
-    others = 9  # baselines that can be chosen, each with its means, its totals and its plots
-    assert len(page.all("table")) == len(page.all("caption")) > 3 * (2 + 2) + 10 + others
+    others = 9  # baselines that can be chosen, each with its means (of two groups), its totals and its plots
+    assert len(page.all("table")) == len(page.all("caption")) > 3 * (2 + 2) + 10 + 2 * others
     assert all(th.get("scope") in ("col", "row") for th in page.all("th"))
     figures = [svg for svg in page.all("svg") if svg.get("role") == "img"]
     assert all(svg.get("aria-labelledby") or svg.get("aria-label") for svg in figures)
-    assert len([svg for svg in figures if svg.get("aria-labelledby")]) == 3 * (3 + 2) + 1 + others * (3 + 1)
+    assert len([svg for svg in figures if svg.get("aria-labelledby")]) == 3 * (3 + 2) + 2 + others * (3 + 2)
     assert [m["content"] for m in page.all("meta") if m.get("name") == "viewport"]
 
 

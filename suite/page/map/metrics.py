@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from suite import units
-from suite.page.map.cells import NOTHING, Square, colour, ratio_square, state_square
+from suite.page.map.cells import NOTHING, SIGNS, Square, colour, ratio_square, state_square
 from suite.page.sections.timed.units import Units, column_units
 from suite.results.analysis import Comparison
 from suite.results.cases.break_even import Course, crossing
@@ -113,8 +113,9 @@ def square(metric: Metric, comparison: Comparison, cell: Cell | None, *, is_deci
         shown = state_square(cell)
     else:
         own = metric.own(stack, column_units(comparison))
-        leads = bool(metric.clock) and is_decided and stack.stack in comparison.leaders
-        shown = replace(reading(metric, comparison, stack, own), own=own, leads=leads)
+        shown = replace(reading(metric, comparison, stack, own), own=own)
+        is_judged = bool(metric.clock) and is_decided and shown.kind in SIGNS
+        shown = replace(shown, leads=is_judged and stack.stack in comparison.leaders)
         if metric is STEADY and stack.has_modes:
             shown = replace(shown, has_modes=True, title=f"{shown.title}; its processes run in two modes")
         if cell.failed:  # it has times, but not from all of its processes

@@ -98,15 +98,21 @@ def test_more_than_two_stacks_in_two_modes_have_one_sentence() -> None:
     assert "typical" not in answer.text
 
 
-def test_the_summary_ranks_by_the_common_questions() -> None:
+def test_the_summary_ranks_those_who_answered_every_question() -> None:
     rows = rows_of({"numpy": [0.02] * 3, JAX: [0.0099] * 3, "tf_xla": [0.01] * 3})
     rows += rows_of({"numpy": [0.02] * 3, JAX: [0.08] * 3}, pass_="train")
     made = report_of(rows)
     answer = found(made, "summary")
     assert answer.on_console
-    first, last = (line for line in answer.table.iter_rows(named=True) if line["stack"] != "numpy")
-    assert (first["stack"], first["common_questions"], first["own_questions"]) == (JAX, 1, 2)
-    assert first["common_mean"] > last["common_mean"] and first["own_mean"] < last["own_mean"]
+    table = answer.table.filter(over="all questions")
+    assert table["stack", "answered", "lacks"].rows() == [
+        ("numpy", 2, ""),
+        (JAX, 2, ""),
+        ("tf_xla", 1, "gemm train"),
+    ]
+    assert table["mean"].arg_max() == 2, "it isn't ranked, though the mean of what it answered is greater"
+    assert "Not ranked over all questions, since they lack a question: tf_xla (1 of 2)." in answer.also
+    assert "none is over 1× (jax_jit 0.7" in answer.sentence
 
 
 def test_the_sentence_and_its_table_have_one_unit(capsys: pytest.CaptureFixture[str]) -> None:

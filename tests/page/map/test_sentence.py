@@ -37,7 +37,8 @@ def test_those_who_lead_are_named_with_their_question_and_ratio() -> None:
         65: {"numpy": 1.0, "jax_jit": 3.0},
     }
     assert shown(analysed(times)).sentence == (
-        "jax_jit and tf_xla lead gemm forward (n = 64) (1.98 to 2.00× numpy); numpy leads gemm forward (n = 65)."
+        "jax_jit and tf_xla share the lead on gemm forward (n = 64) (1.98 to 2.00× numpy); numpy leads gemm forward "
+        "(n = 65)."
     )
 
 

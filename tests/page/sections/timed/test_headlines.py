@@ -102,11 +102,8 @@ def test_an_answer_never_contradicts_its_table(baseline: str) -> None:
         shown = set(times) - {answer.lowest} - set(answer.rivals)
         slower = {stack for stack, word in verdicts.items() if word == "slower"}
         decided += len(shown)
-        if answer.lowest == baseline:
-            assert shown == slower
-        else:
-            assert (baseline in shown) == (verdicts[answer.lowest] == "faster")
-            assert baseline not in shown or slower <= shown
+        assert slower <= shown
+        assert baseline in shown if "faster" in verdicts.values() else True
         assert (answer.lead == "Fastest") == (not answer.rivals)
     assert decided > 20
 
