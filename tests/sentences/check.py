@@ -126,7 +126,6 @@ CHECKS: dict[str, Callable[[Truth, Fact], Found]] = {
     "same formulation": same_formulation,
     "mean of": mean_of,
     "not ranked": equal(not_ranked),
-    "left out": equal(lambda t, f: frozenset(means.means(t, f.on)[1])),
     "no means": lambda t, f: (not t.over_own and f.over == t.baseline, [*t.over_own]),
     "means": lambda t, f: (f.value == means.groups(t), means.groups(t)),
     "thread": thread,

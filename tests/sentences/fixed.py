@@ -1,4 +1,4 @@
-"""Two sets whose story is fixed, from which sentences are mutated: one of several questions and tracks, one of two."""
+"""Sets whose story is fixed: two from which sentences are mutated, and two that generated ones seldom find."""
 
 from __future__ import annotations
 
@@ -49,5 +49,19 @@ FEW = Story(
     questions=QUESTIONS[:2],
     speeds=table((1.0, 0.5, 0.7, 1.5, 0.9, 2.0, 0.8), (1.0, 0.5, 0.5, 1.6, 0.8, 2.0, 0.5)),
     fates=fates(2),
+)
+# The baseline has no time in the last block, another stack none in the first: they share none, and both lead.
+APART = Story(
+    **PLAIN | {"blocks": 2, "stacks": COLUMNS[:4], "modes": frozenset()},
+    questions=QUESTIONS[:1],
+    speeds=table((1.0,) * len(COLUMNS)),
+    fates=fates(1, q0_torch_eager="none", q0_jax_jit="late"),
+)
+# Every ratio is decided, though no interval is as narrow as a tie's band.
+DECIDED = Story(
+    **PLAIN | {"noise": 0.05, "restless": False, "modes": frozenset()},
+    questions=QUESTIONS[:1],
+    speeds=table((1.0, 0.3, 0.3, 2.5, 0.4, 3.0, 0.3)),
+    fates=fates(1),
 )
 STORIES = {"many": MANY, "few": FEW}

@@ -48,6 +48,8 @@ def table(text: str, truths: list[Truth]) -> Iterator[tuple[str, str, Truth]]:
         yield "headline", answer, next(t for t in truths if any(f" for {on}: " in answer for on in t.cells))
     for claim in re.findall(r"says: .*?\*\*(.+?)\*\*$", text, re.MULTILINE):
         yield "thread", claim, truths[0]
+    for told in re.findall(r"^\S+ over \S+: free on .*$", text, re.MULTILINE):
+        yield "unified", told, truths[0]
     for floors in re.findall(r"^Noise floor, `\S+` over itself: (.+?)(?:\. |\.$)", text, re.MULTILINE):
         for each in re.findall(r"([a-z][^\[\]]*? [\d.]+× \[[^\]]*\])", floors):
             yield "floor", each, truths[0]

@@ -1,15 +1,16 @@
 import tempfile
 from pathlib import Path
 
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 
 from tests.sentences.check import all_wrong
+from tests.sentences.fixed import APART, DECIDED
 from tests.sentences.generated import Story, stories, write
 from tests.sentences.product import report_of, sentences
 from tests.sentences.reader import Truth
 from tests.sentences.test_sets import told
 
-EXAMPLES = 40
+EXAMPLES = 60
 
 
 @settings(
@@ -20,6 +21,8 @@ EXAMPLES = 40
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(stories())
+@example(APART)
+@example(DECIDED)
 def test_what_is_said_of_any_set_is_so(story: Story) -> None:
     with tempfile.TemporaryDirectory() as folder:
         written = write(story, Path(folder) / "a-set")

@@ -54,9 +54,6 @@ def thread(truth: Truth, fact: Fact) -> Found:
     word = {"slower": "Confirmed", "faster": "The other way round"}.get(ratio.word, "Not confirmed")
     in_part = " in part" * (word == "Confirmed" and "limit" in asked)
     is_so = said["claim"] == word + in_part and said["limit"] == asked.get("limit", "")
-    if "times" not in said:
-        is_so &= said["word"] == ratio.word and shown((said["ratio"], said["interval"]), ratio)[0]
-        return is_so, (word, ratio.value, ratio.low, ratio.high, ratio.word)
     times, low, high = (1 / each if each else None for each in (ratio.value, ratio.high, ratio.low))
     factor = asked.get("factor", [times])
     far = ", larger" if times > 2 * factor[-1] else ", smaller" if times < factor[0] / 2 else ""

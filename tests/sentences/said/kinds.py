@@ -18,9 +18,6 @@ THREAD = (
 )
 
 
-CASE = r"`{S:who}`(?: on {N:more} cores over {N:fewer}| over `{S:over}`) is {R:ratio} ?(?P<interval>{I})?, (?P<word>\w+)(?:; (?P<limit>.+))?\."
-
-
 PARSERS: dict[str, Callable[[str, Grammar], Iterable[Fact]]] = {
     "headline": headline,
     "map": map_sentence,
@@ -59,12 +56,7 @@ PARSERS: dict[str, Callable[[str, Grammar], Iterable[Fact]]] = {
     ),
     "frontier": frontier,
     "memory": simple(r"{N:ok} of {N:of} cases? fit\.", what="fit", value=lambda f: (int(f["ok"]), int(f["of"]))),
-    "thread": simple(
-        rf"(?P<claim>Confirmed(?: in part)?|The other way round|Not confirmed) here: {CASE}",
-        THREAD,
-        r"Can't be compared: (?P<apart>.+)\.",
-        what="thread",
-    ),
+    "thread": simple(THREAD, r"Can't be compared: (?P<apart>.+)\.", what="thread"),
     "compare": simple(
         r"{N:changed} of {N:of} cases changed; {N:worse} (?:is|are) worse by more than (?P<limit>[\d.]+ %), or no longer ok\.",
         r"The sets differ in (?P<unlike>.+): nothing is called faster\.",

@@ -5,36 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tests.sentences.said.grammar import Fact, Grammar, Some, some
+from tests.sentences.said.grammar import Fact, Grammar, Some
 from tests.sentences.shown import number_of
 
 GROUPS = r"(?P<group>[a-z0-9][^;:()]*) \({N:of}\), (?:(?P<none>none, since no stack answered all)|none is over 1× \({S:next} {R:next_mean}\)|{S:who} {R:mean})"
 
 
-FORMER = (  # a clause of the summary as it was first written
-    r"(?:(?P<group>[A-Za-z][^:;]*): )?(?:{S:who} has the greatest mean speedup over {S:over}: {R:mean}, on {N:of} questions?"
-    r"|[Nn]o stack's mean speedup is over 1×, that of {S:base}; {S:next} has the next, {R:next_mean}, on {N:next_of} questions?"
-    r"|(?P<none>[Nn]o stack answered all, so no mean ranks them))"
-    r"(?: \(not ranked, since they lack a question: {L:left}\))?(?:; |\.$)"
-)
-
-
 def summary(text: str, g: Grammar) -> Iterator[Fact]:
-    if g.pattern(FORMER).match(text):
-        rest, number = text, 0
-        while rest:
-            one, rest = g.start(FORMER, rest)
-            number += 1
-            who, over, mean, of = (
-                one[first] or one[then]
-                for first, then in (("who", "next"), ("over", "base"), ("mean", "next_mean"), ("of", "next_of"))
-            )
-            group = one["group"][:1].lower() + one["group"][1:]
-            if who:
-                yield Fact("mean of", group, who, over, (mean, of, bool(one["next"])))
-            yield Fact("left out", group, value=some(one["left"]))
-        yield Fact("means", value=number)
-        return
     if g.maybe(r"No ratio over {S:over} can be formed\.", text):
         yield Fact("no means", over=g.read(r"No ratio over {S:over} can be formed\.", text)["over"])
         return
