@@ -117,6 +117,7 @@ CHECKS: dict[str, Callable[[Truth, Fact], Found]] = {
     "long first": long_first,
     "total": total,
     "leaders": equal(lambda t, f: frozenset(t.leaders(f.on))),
+    "behind": equal(lambda t, f: t.behind(f.on)),
     "verb": equal(lambda t, f: len(t.leaders(f.on)) == 1),
     "leaders counted": counted_leaders,
     "lead range": lead_range,

@@ -72,6 +72,8 @@ MUTANTS = tuple(
         ("map", "told as open", r"^jax_jit, tf_xla and keras_jax share the lead on", "None of seven stacks is shown to be faster on"),
         ("frames", "frame missing", r", keras_jax", ""),
         ("frames", "frame added", r"$", ", numpy"),
+        ("behind", "a pair dropped", r"[^ ,]+ < [^ ,]+, ", ""),
+        ("behind", "a pair turned", r"([^ ,]+) < ([^ ,]+)", r"\2 < \1"),
         ("summary", "another stack", r"jax_jit 1\.12×", "keras_jax 1.12×"),
         ("summary", "wrong mean", r"1\.12×", "1.22×"),
         ("summary", "questions miscounted", r"\(4\)", "(5)"),

@@ -27,6 +27,7 @@ def sentences(of: Report) -> Iterator[Said]:
     if of.overview:
         yield "map", of.overview.sentence
         yield from frames(of)
+        yield from pairs(of)
     for section in of.sections:
         if section.name in KINDS and isinstance(section, AnswerSection):
             yield from answered(section)
@@ -48,6 +49,14 @@ def answered(section: AnswerSection) -> Iterator[Said]:
 def frames(of: Report) -> Iterator[Said]:
     """Yields who is framed on each question; twice or more if that depends on the baseline that a reader chooses."""
     yield from dict.fromkeys(every_frame(of))
+
+
+def pairs(of: Report) -> Iterator[Said]:
+    """Yields which stacks are shown to be slower than which: the page's script makes every frame and sentence of it."""
+    assert of.overview
+    data = of.overview.data
+    for row, behind in zip(of.overview.shown.rows, data.metrics[STEADY.name].behind, strict=False):
+        yield "behind", f"{row.name}: {', '.join(f'{data.stacks[one]} < {data.stacks[two]}' for one, two in behind)}"
 
 
 def every_frame(of: Report) -> Iterator[Said]:

@@ -1,8 +1,10 @@
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from tests.sentences import rows
 from tests.sentences.check import Violation, all_wrong, wrong_in
 from tests.sentences.corpus import SETS, of_set
 from tests.sentences.findings import claims
@@ -12,6 +14,19 @@ from tests.sentences.pages import ROOT, compared, published
 def told(violations: Iterable[Violation]) -> list[str]:
     """What is false, readable in a failed test."""
     return [f"{each.kind}: {each.sentence} | {each.fact} | true: {each.true}" for each in violations]
+
+
+def test_the_reader_imports_nothing_of_the_product() -> None:
+    own = [
+        Path(rows.__file__).parent / name
+        for name in ("rows", "blocks", "estimates", "pairs", "reader", "shown", "check")
+    ]
+    modules = [each.with_suffix(".py") for each in own]
+    modules += [each for room in ("figures", "said", "checks") for each in (own[0].parent / room).glob("*.py")]
+    assert len(modules) > 20
+    assert [
+        each.name for each in modules if re.search(r"^\s*(?:from|import) suite", each.read_text(), re.MULTILINE)
+    ] == []
 
 
 @pytest.mark.parametrize("folder", SETS, ids=lambda folder: folder.name[:28])

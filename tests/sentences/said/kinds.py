@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from tests.sentences.said.grammar import Fact, Grammar, simple
 from tests.sentences.said.headline import headline
-from tests.sentences.said.leads import leads, map_sentence
+from tests.sentences.said.leads import behind, leads, map_sentence
 from tests.sentences.said.machine import badge, noise, notices
 from tests.sentences.said.processes import endings, equivalence, frontier, peaks
 from tests.sentences.said.times import break_even, comparisons, compiled, summary, transfers, unified, ways
@@ -22,6 +22,7 @@ PARSERS: dict[str, Callable[[str, Grammar], Iterable[Fact]]] = {
     "headline": headline,
     "map": map_sentence,
     "frames": leads,
+    "behind": behind,
     "summary": summary,
     "comparisons": comparisons,
     "latency": simple(

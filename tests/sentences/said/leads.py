@@ -95,6 +95,12 @@ def many(about: dict[str, str], track: str, *, is_first: bool) -> Iterator[Fact]
         )
 
 
+def behind(text: str, g: Grammar) -> Iterator[Fact]:
+    """Reads the pairs of one question, `question: slower < faster, slower < faster`."""
+    on, _, pairs = text.rpartition(": ")
+    yield Fact("behind", on, value={tuple(pair.split(" < ")) for pair in pairs.split(", ") if pair})
+
+
 def leads(text: str, g: Grammar) -> Iterator[Fact]:
     """Reads the frames of one question, `question: a, b`."""
     on, _, names = text.rpartition(": ")
