@@ -1,0 +1,244 @@
+"""The facts of a set, computed again from results.parquet and plan.json: who leads, by how much, how cases ended."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import combinations, permutations
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+from tests.sentences.blocks import Blocks, has_modes, seconds
+from tests.sentences.estimates import Ratio
+from tests.sentences.pairs import Pairs
+from tests.sentences.rows import Line, attempts, counted, gravest, question_names, steady
+
+INVALID = ("wrong", "differ", "implausible")
+# docs/reference: the stack that runs the same code uncompiled, and the same framework without Keras.
+EAGER = {"jax_jit": "jax_eager", "torch_inductor": "torch_eager", "torch_xla": "torch_eager",
+         "torchax_jit": "torch_eager", "tf_graph": "tf_eager", "tf_xla": "tf_eager",
+         "onnxruntime": "torch_eager"}  # fmt: skip
+NATIVE = {"keras_jax": "jax_jit", "keras_torch": "torch_eager", "keras_tf": "tf_graph"}
+MATTERS, MANY = 1000, 10**9  # steps: of a long first run; after which totals count as parallel
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One stack on one question: how its processes ended."""
+
+    outcome: str
+    ok: int
+    rows: tuple[Line, ...]
+
+    @property
+    def counts(self) -> bool:
+        return self.ok > 0 and self.outcome not in INVALID
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome not in ("ok", "not run")
+
+    @property
+    def used(self) -> list[Line]:
+        """The processes whose medians make the stack's: the ok ones, without the A/A twin."""
+        timed = [row for row in self.rows if steady(row)]
+        first = [row for row in timed if row["replicate"] == 1]
+        return [row for row in first if row["outcome"] == "ok"] or first or timed
+
+    def mean(self, clock: str = "synced") -> float | None:
+        medians = [median(samples) for row in self.used if (samples := steady(row, clock))]
+        return math.exp(fmean(map(math.log, medians))) if medians else None
+
+    def call(self, name: str) -> float | None:
+        rows = self.used or [row for row in self.rows if row["replicate"] == 1]
+        known = [value for row in rows if (value := row.get(f"{name}_seconds")) is not None]
+        return median(known) if known else None
+
+
+@dataclass(frozen=True)
+class Calls:
+    first: float
+    second: float
+    steady: float
+
+    def total(self, steps: int) -> float:
+        return self.first if steps == 1 else self.first + self.second + (steps - 2) * self.steady
+
+
+class Truth:
+    """One set."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.plan = folder, json.loads((folder / "plan.json").read_text())
+        self.protocol, self.baseline = self.plan["protocol"], self.plan["baseline"]
+        self.attempts = attempts(folder)
+        self.rows = counted(self.attempts, self.plan)
+        self.timed = [row for row in self.rows if row["purpose"] == "timed"]
+        self.ids = {name: asked for asked, name in self.named("timed").items()}
+        self.cells = {name: self.cells_of(asked) for name, asked in sorted(self.ids.items())}
+
+    def file(self, name: str) -> Any:
+        path = self.folder / name
+        return json.loads(path.read_text()) if path.exists() else {}
+
+    def named(self, purpose: str) -> dict[str, str]:
+        heads: dict[str, Line] = {}
+        for row in self.rows:
+            if row["purpose"] == purpose:
+                heads.setdefault(row["asked"], row)
+        return question_names(heads)
+
+    def cells_of(self, asked: str) -> dict[str, Cell]:
+        rows = [row for row in self.timed if row["asked"] == asked]
+        found = {}
+        for who in sorted({row["who"] for row in rows}):
+            own = tuple(row for row in rows if row["who"] == who)
+            found[who] = Cell(gravest([*own]), sum(row["outcome"] == "ok" for row in own), own)
+        return found
+
+    @property
+    def stacks(self) -> list[str]:
+        return sorted({row["who"] for row in self.rows} | {self.baseline})
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        return Pairs.of(self.timed, self.protocol)
+
+    @cached_property
+    def blocks(self) -> list[Line]:
+        return [json.loads(path.read_text()) for path in sorted((self.folder / "blocks").glob("*.json"))]
+
+    @property
+    def decided(self) -> bool:
+        """Whether a second block has a timed process: without one there are no intervals."""
+        return len({row["block"] for row in self.timed if row.get("provenance")}) > 1
+
+    @cache  # noqa: B019  # a set lives as long as its test
+    def counting(self, on: str) -> list[str]:
+        """Returns the stacks with a time that counts, the lowest median first."""
+        timed = [who for who, cell in self.cells[on].items() if cell.counts and cell.mean()]
+        return sorted(timed, key=lambda who: (self.time(on, who), who))
+
+    def time(self, on: str, who: str) -> float:
+        return self.cells[on][who].mean() or math.nan
+
+    def base(self, on: str) -> str:
+        """Returns the baseline of a question: the set's, or the fastest stack if that has no time that counts."""
+        cell, counting = self.cells[on].get(self.baseline), self.counting(on)
+        stands = cell is not None and not cell.counts and cell.outcome != "not run" and len(counting) > 1
+        return counting[0] if stands else self.baseline
+
+    def processes(self, on: str, who: str) -> Blocks:
+        return self.pairs.sides[self.ids[on], who]
+
+    def modes(self, on: str, who: str) -> bool:
+        return has_modes(self.processes(on, who))
+
+    def spread(self, on: str, who: str) -> float:
+        return max(seconds(self.processes(on, who))) / min(seconds(self.processes(on, who)))
+
+    @cached_property
+    def over_own(self) -> dict[tuple[str, str], Ratio]:
+        return self.pairs.over(self.baseline)
+
+    def ratio(self, on: str, who: str, over: str) -> Ratio | None:
+        """Returns a ratio in the family of its baseline: the set's own, or another, once times are known."""
+        side = self.ids[on], who
+        if over == self.baseline:
+            return self.over_own.get(side)
+        return self.pairs.over(over, max(1.0, len(self.counting(on)) / 2)).get(side)
+
+    def fixed(self, on: str, who: str, over: str, family: frozenset[str]) -> Ratio | None:
+        """Returns a ratio in a family that was chosen before any time was known."""
+        return self.pairs.over(over, only=family).get((self.ids[on], who))
+
+    @cache  # noqa: B019
+    def behind(self, on: str) -> set[tuple[str, str]]:
+        """Returns the pairs of which the first is shown to be slower than the second."""
+        counting, found = self.counting(on), set()
+        for stack, base in permutations(counting, 2):
+            ratio = self.ratio(on, stack, base)
+            found |= {(stack, base)} if ratio and ratio.word == "slower" else set()
+            found |= {(base, stack)} if ratio and ratio.word == "faster" else set()
+        for one, other in combinations(counting, 2):
+            ours, theirs = (self.ratio(on, who, self.base(on)) for who in (one, other))
+            together = self.pairs.logs(other).get((self.ids[on], one), {})
+            if len(together) > 1 or self.modes(on, one) or self.modes(on, other) or not (ours and theirs):
+                continue
+            for first, second, pair in ((ours, theirs, (one, other)), (theirs, ours, (other, one))):
+                if first.high is not None and second.low is not None and first.high < second.low:
+                    found.add(pair)
+        return found
+
+    def leaders(self, on: str) -> list[str]:
+        """Returns the stacks that lead a question, the lowest median first: none is shown to be faster."""
+        slower = {stack for stack, _ in self.behind(on)} if self.decided else set()
+        return [stack for stack in self.counting(on) if stack not in slower]
+
+    def led(self, questions: list[str] | None = None) -> dict[str, list[str]]:
+        """Returns {question: its leaders} of the questions with two stacks with times that count."""
+        asked = [on for on in questions or self.cells if len(self.counting(on)) > 1]
+        return {on: self.leaders(on) for on in asked}
+
+    def calls(self, on: str) -> dict[str, Calls]:
+        found = {}
+        for who in self.counting(on):
+            cell = self.cells[on][who]
+            first, second = cell.call("first"), cell.call("second")
+            if first is not None and second is not None:
+                found[who] = Calls(first, second, self.time(on, who))
+        return found
+
+    def least(self, on: str) -> list[tuple[int, str]]:
+        """Returns (first step, stack) of each stretch of steps over which one stack has the least total time."""
+        calls, steps = self.calls(on), {1, 2}
+        for one, other in permutations(calls.values(), 2):
+            if one.steady < other.steady:
+                crossing = 2 + (one.total(2) - other.total(2)) / (other.steady - one.steady)
+                if 2 <= crossing < MANY:
+                    steps |= {math.floor(crossing), math.ceil(crossing), math.ceil(crossing) + 1}
+        stretches: list[tuple[int, str]] = []
+        for step in sorted(steps):
+            who = min(calls, key=lambda who: (calls[who].total(step), calls[who].steady, who))
+            if not stretches or stretches[-1][1] != who:
+                stretches.append((step, who))
+        return stretches
+
+    def long_first(self, on: str, who: str) -> float | None:
+        """Returns the first run's seconds if it takes as long as a thousand steady steps."""
+        calls = self.calls(on).get(who)
+        return calls.first if calls and calls.first >= MATTERS * calls.steady else None
+
+    def pays_off(self, on: str, who: str, over: str) -> int | None:
+        """Returns the first step from which on a stack's total is at most another's for good."""
+        ours, theirs = (self.calls(on).get(each) for each in (who, over))
+        if not (ours and theirs) or ours.steady > theirs.steady:
+            return None
+        behind = ours.total(2) - theirs.total(2)
+        if behind > 0:
+            saved = theirs.steady - ours.steady
+            return 2 + math.ceil(behind / saved) if saved and behind / saved < MANY else None
+        return 2 if ours.first > theirs.first else 1
+
+    def upon(self, table: dict[str, str]) -> dict[str, str]:
+        """Returns {stack: the one below it, by EAGER or NATIVE}, with their variants and implementations."""
+        stacks = {who for cells in self.cells.values() for who in cells}
+        found = {}
+        for who in stacks:
+            plain = who.partition("@")[0].partition(":")[0]
+            rest = who.removeprefix(plain)
+            below = table.get(plain, "") + (rest if table is NATIVE else f":{rest.partition(':')[2]}".rstrip(":"))
+            if plain in table and below in stacks:
+                found[who] = below
+        return found
+
+    def pair_word(self, on: str, who: str, table: dict[str, str]) -> Ratio | None:
+        pairs = self.upon(table)
+        family = frozenset(each for each, below in pairs.items() if below == pairs[who])
+        return self.fixed(on, who, pairs[who], family)
+
+    def twin_of(self, on: str) -> Ratio | None:
+        return next((ratio for (asked, _), ratio in self.pairs.twins().items() if asked == self.ids[on]), None)

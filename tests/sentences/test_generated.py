@@ -1,0 +1,30 @@
+import tempfile
+from pathlib import Path
+
+from hypothesis import HealthCheck, Phase, example, given, settings
+
+from tests.sentences.check import all_wrong
+from tests.sentences.fixed import APART, DECIDED
+from tests.sentences.generated import Story, stories, write
+from tests.sentences.product import report_of, sentences
+from tests.sentences.reader import Truth
+from tests.sentences.test_sets import told
+
+EXAMPLES = 60
+
+
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate],  # shrinking would write hundreds of sets
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(stories())
+@example(APART)
+@example(DECIDED)
+def test_what_is_said_of_any_set_is_so(story: Story) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        written = write(story, Path(folder) / "a-set")
+        truth = Truth(written)
+        assert told(all_wrong((kind, said, truth) for kind, said in sentences(report_of(written)))) == []
