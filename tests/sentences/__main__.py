@@ -8,10 +8,10 @@ from collections import Counter
 from pathlib import Path
 
 from tests.sentences.check import wrong_in
-from tests.sentences.corpus import SETS, everything
+from tests.sentences.spoken.corpus import SETS, everything
 from tests.sentences.findings import claims
 from tests.sentences.mutants import MUTANTS, made, true_of
-from tests.sentences.pages import ROOT
+from tests.sentences.spoken.pages import ROOT
 from tests.sentences.said.kinds import PARSERS
 from tests.sentences.test_generated import EXAMPLES
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.sentences.blocks import seconds
+from tests.sentences.facts.blocks import seconds
 from tests.sentences.checks import machine as noise
 from tests.sentences.checks.found import Found, equal, number, shown
 from tests.sentences.checks.headline import (
@@ -56,8 +56,8 @@ from tests.sentences.checks.times import (
     settings,
     without_total,
 )
-from tests.sentences.figures import machine, means, processes
-from tests.sentences.reader import NATIVE, Truth
+from tests.sentences.facts import machine, means, processes
+from tests.sentences.facts.reader import NATIVE, Truth
 from tests.sentences.said.grammar import Fact, Grammar, NotUnderstood
 from tests.sentences.said.kinds import facts_in
 

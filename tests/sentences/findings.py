@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tests.sentences.estimates import Ratio
-from tests.sentences.figures.settings import settings
-from tests.sentences.pages import truth_of
-from tests.sentences.reader import NATIVE, Truth
-from tests.sentences.shown import agrees
+from tests.sentences.facts.estimates import Ratio
+from tests.sentences.facts.settings import settings
+from tests.sentences.spoken.pages import truth_of
+from tests.sentences.facts.reader import NATIVE, Truth
+from tests.sentences.kinds.shown import agrees
 
 TRACKS, OPERATIONS, MODELS = "2026-11-27.cpu.b839632f5c59", "2026-11-27.cpu.069b23a24959", "2026-11-28.cpu.ab402eff7f8e"
 LSTMS = ("2026-11-28.cpu.2c911dfa5d19", "2026-11-28.cpu.a12d0651eeea")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tests.sentences.check import wrong_in
-from tests.sentences.reader import Truth
+from tests.sentences.facts.reader import Truth
 
 Spoken = tuple[str, str, Truth]  # kind, sentence, the facts of its set
 # True of the two fixed sets, in the words of the rule on leads.

@@ -4,10 +4,10 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, example, given, settings
 
 from tests.sentences.check import all_wrong
-from tests.sentences.fixed import APART, DECIDED
-from tests.sentences.generated import Story, stories, write
-from tests.sentences.product import report_of, sentences
-from tests.sentences.reader import Truth
+from tests.sentences.spoken.fixed import APART, DECIDED
+from tests.sentences.spoken.generated import Story, stories, write
+from tests.sentences.spoken.product import report_of, sentences
+from tests.sentences.facts.reader import Truth
 from tests.sentences.test_sets import told
 
 EXAMPLES = 60

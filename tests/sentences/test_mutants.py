@@ -3,10 +3,10 @@ import re
 import pytest
 
 from tests.sentences.check import wrong_in
-from tests.sentences.corpus import everything
+from tests.sentences.spoken.corpus import everything
 from tests.sentences.findings import claims
 from tests.sentences.mutants import MUTANTS, TOLD, Spoken, made, true_of
-from tests.sentences.pages import ROOT
+from tests.sentences.spoken.pages import ROOT
 
 
 @pytest.fixture(scope="module")

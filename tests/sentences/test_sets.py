@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.sentences import rows
+from tests.sentences.facts import rows
 from tests.sentences.check import Violation, all_wrong, wrong_in
-from tests.sentences.corpus import SETS, of_set
+from tests.sentences.spoken.corpus import SETS, of_set
 from tests.sentences.findings import claims
-from tests.sentences.pages import ROOT, compared, published
+from tests.sentences.spoken.pages import ROOT, compared, published
 
 
 def told(violations: Iterable[Violation]) -> list[str]:

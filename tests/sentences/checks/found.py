@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.sentences.estimates import Ratio
-from tests.sentences.reader import Truth
+from tests.sentences.facts.estimates import Ratio
+from tests.sentences.facts.reader import Truth
 from tests.sentences.said.grammar import Fact
-from tests.sentences.shown import agrees, interval_agrees
+from tests.sentences.kinds.shown import agrees, interval_agrees
 
 Found = tuple[bool, Any]  # whether it is so, and what is so
 

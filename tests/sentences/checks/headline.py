@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tests.sentences.checks.found import Found
-from tests.sentences.reader import Truth
+from tests.sentences.facts.reader import Truth
 from tests.sentences.said.grammar import Fact
-from tests.sentences.shown import agrees
+from tests.sentences.kinds.shown import agrees
 
 
 def fastest(truth: Truth, fact: Fact) -> Found:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.sentences.checks.found import Found, names_of, range_of
 from tests.sentences.checks.headline import framework
-from tests.sentences.reader import Truth
+from tests.sentences.facts.reader import Truth
 from tests.sentences.said.grammar import Fact, Some
 
 

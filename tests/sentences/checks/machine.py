@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tests.sentences.checks.found import Found, names_of, shown
-from tests.sentences.figures import machine
-from tests.sentences.reader import Truth
+from tests.sentences.facts import machine
+from tests.sentences.facts.reader import Truth
 from tests.sentences.said.grammar import Fact, Some
-from tests.sentences.shown import agrees
+from tests.sentences.kinds.shown import agrees
 
 
 def reading(truth: Truth, fact: Fact) -> Found:

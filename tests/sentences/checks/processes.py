@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.sentences.checks.found import Found
-from tests.sentences.figures import processes
-from tests.sentences.reader import Truth
+from tests.sentences.facts import processes
+from tests.sentences.facts.reader import Truth
 from tests.sentences.said.grammar import Fact
-from tests.sentences.shown import agrees
+from tests.sentences.kinds.shown import agrees
 
 
 def memory(way: Any) -> Callable[[Truth, Fact], Found]:

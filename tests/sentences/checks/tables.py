@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.sentences.checks.found import Found, shown
-from tests.sentences.estimates import Ratio
-from tests.sentences.figures import settings as ways
-from tests.sentences.figures import two_sets
-from tests.sentences.reader import NATIVE, Truth
+from tests.sentences.facts.estimates import Ratio
+from tests.sentences.facts import settings as ways
+from tests.sentences.facts import two_sets
+from tests.sentences.facts.reader import NATIVE, Truth
 from tests.sentences.said.grammar import Fact
-from tests.sentences.shown import agrees, interval_agrees
+from tests.sentences.kinds.shown import agrees, interval_agrees
 
 THREADS = Path(__file__).parents[3] / "examples" / "threads.toml"
 

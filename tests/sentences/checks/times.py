@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 from tests.sentences.checks.found import Found
-from tests.sentences.figures import means, processes
-from tests.sentences.figures import settings as ways
-from tests.sentences.reader import EAGER, NATIVE, Truth
+from tests.sentences.facts import means, processes
+from tests.sentences.facts import settings as ways
+from tests.sentences.facts.reader import EAGER, NATIVE, Truth
 from tests.sentences.said.grammar import Fact
-from tests.sentences.shown import agrees
+from tests.sentences.kinds.shown import agrees
 
 
 def mean_of(truth: Truth, fact: Fact) -> Found:

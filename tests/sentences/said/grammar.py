@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tests.sentences.shown import WORDS, number_of
+from tests.sentences.kinds.shown import WORDS, number_of
 
 COUNT = rf"(?:[\d,]+|{'|'.join(WORDS)})"
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from tests.sentences.said.grammar import Fact, Grammar, shares, some
-from tests.sentences.shown import WORDS, number_of
+from tests.sentences.kinds.shown import WORDS, number_of
 
 RANGE = r"(?: \((?P<low>[\d.,]+)×?(?: to (?P<high>[\d.,]+)×)? {S:over}\))?"
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from tests.sentences.said.grammar import Fact, Grammar, some
-from tests.sentences.shown import number_of
+from tests.sentences.kinds.shown import number_of
 
 
 def peaks(text: str, g: Grammar) -> Iterator[Fact]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from tests.sentences.said.grammar import Fact, Grammar, Some
-from tests.sentences.shown import number_of
+from tests.sentences.kinds.shown import number_of
 
 GROUPS = r"(?P<group>[a-z0-9][^;:()]*) \({N:of}\), (?:(?P<none>none, since no stack answered all)|none is over 1× \({S:next} {R:next_mean}\)|{S:who} {R:mean})"
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from tests.sentences.blocks import Blocks, has_modes, seconds
-from tests.sentences.estimates import Ratio
-from tests.sentences.pairs import Pairs
-from tests.sentences.rows import Line, attempts, counted, gravest, question_names, steady
+from tests.sentences.facts.blocks import Blocks, has_modes, seconds
+from tests.sentences.facts.estimates import Ratio
+from tests.sentences.facts.pairs import Pairs
+from tests.sentences.facts.rows import Line, attempts, counted, gravest, question_names, steady
 
 INVALID = ("wrong", "differ", "implausible")
 # docs/reference: the stack that runs the same code uncompiled, and the same framework without Keras.
@@ -105,7 +105,7 @@ class Truth:
 
     @cached_property
     def pairs(self) -> Pairs:
-        return Pairs.of(self.timed, self.protocol)
+        return Pairs.of(self.timed, self.protocol, self.baseline)
 
     @cached_property
     def blocks(self) -> list[Line]:
@@ -146,10 +146,7 @@ class Truth:
 
     def ratio(self, on: str, who: str, over: str) -> Ratio | None:
         """Returns a ratio in the family of its baseline: the set's own, or another, once times are known."""
-        side = self.ids[on], who
-        if over == self.baseline:
-            return self.over_own.get(side)
-        return self.pairs.over(over, max(1.0, len(self.counting(on)) / 2)).get(side)
+        return self.pairs.over(over).get((self.ids[on], who))
 
     def fixed(self, on: str, who: str, over: str, family: frozenset[str]) -> Ratio | None:
         """Returns a ratio in a family that was chosen before any time was known."""

@@ -9,7 +9,7 @@ from statistics import fmean, median
 
 import numpy as np
 
-from tests.sentences.rows import Line, steady, turns
+from tests.sentences.facts.rows import Line, steady, turns
 
 MODES = 1.3  # equal processes whose slowest takes over this times the fastest run in two modes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.sentences.generated import QUESTIONS, Story
+from tests.sentences.spoken.generated import QUESTIONS, Story
 
 COLUMNS = ("torch_eager", "jax_jit", "tf_xla", "numpy", "torch_inductor", "jax_eager", "keras_jax")
 PLAIN: dict[str, Any] = {

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from tests.sentences.blocks import Blocks, Process, Side, apart, best_mode, has_modes, paired, same_way, seconds, twin
-from tests.sentences.estimates import Mean, Ratio, holm, judged, moderated
-from tests.sentences.rows import Line
+from tests.sentences.facts.blocks import Blocks, Process, Side, apart, best_mode, has_modes, paired, same_way, seconds, twin
+from tests.sentences.facts.estimates import Mean, Ratio, holm, judged, moderated
+from tests.sentences.facts.rows import Line
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,10 +23,11 @@ class Pairs:
 
     sides: dict[Side, Blocks]
     protocol: dict[str, Any]
+    planned: str  # the baseline that was chosen before any time was known
     one_family: bool = False
 
     @classmethod
-    def of(cls, rows: Iterable[Line], protocol: dict[str, Any], clock: str = "synced", **words: bool) -> Pairs:
+    def of(cls, rows: Iterable[Line], protocol: Line, planned: str, clock: str = "synced", **words: bool) -> Pairs:
         sides: dict[Side, Blocks] = defaultdict(lambda: defaultdict(list))
         for row in rows:
             if row["outcome"] == "ok" and (process := Process.of(row, clock)):
@@ -35,7 +36,7 @@ class Pairs:
             side: {block: [p for p in of if not p.disturbed] or of for block, of in blocks.items()}
             for side, blocks in sides.items()
         }
-        return cls(clean, protocol, **words)
+        return cls(clean, protocol, planned, **words)
 
     @property
     def doubt(self) -> float:
@@ -85,30 +86,32 @@ class Pairs:
             for side, of in logs.items()
         }
 
+    def share(self, question: str, baseline: str) -> float:
+        """Returns how many families share the error: each of n stacks could have been chosen as a baseline once times
+        are known, and two families have each pair."""
+        chosen = baseline != self.planned and not self.one_family
+        return max(1.0, sum(side[0] == question for side in self.sides) / 2) if chosen else 1.0
+
     @cache  # noqa: B019
-    def over(self, baseline: str, share: float = 1.0, only: frozenset[str] | None = None) -> dict[Side, Ratio]:
-        """Returns the ratios over a baseline; `share` families share the error, `only` some stacks make the family."""
-        doubt = self.doubt / share
+    def over(self, baseline: str, only: frozenset[str] | None = None) -> dict[Side, Ratio]:
+        """Returns the ratios over a baseline. `only` are stacks that a rule named before any time was known: a family
+        of their own."""
         logs = {side: of for side, of in self.logs(baseline).items() if only is None or side[1] in only}
-        floors = {question: ratio for (question, _), ratio in self.twins(doubt).items()}
-        found, among = dict[Side, Ratio](), self.intervals(baseline, [*logs], doubt)
-        for question in dict.fromkeys(side[0] for side in logs):
+        doubts = {id_: self.doubt / (1 if only else self.share(id_, baseline)) for id_, _ in logs}
+        found, in_set = dict[Side, Ratio](), self.intervals(baseline, [*logs], min(doubts.values(), default=1.0))
+        for question, doubt in doubts.items():
             family = [side for side in logs if self.one_family or side[0] == question]
-            alone = self.intervals(baseline, family, doubt)
+            alone, floors = self.intervals(baseline, family, doubt), self.twins(doubt)
             for side in family:
-                floor, best = floors.get(side[0]), self.best(side, baseline, family, doubt)
-                ours, theirs = self.sides[side], self.sides[side[0], baseline]
-                if best and apart(*same_way(ours, theirs)):
-                    best = None
-                (low, high), (set_low, set_high) = alone[side], among[side]
+                floor = next((twin for (of, _), twin in floors.items() if of == side[0]), None)
+                best = self.best(side, baseline, family, doubt)
                 value, tie = math.exp(fmean(logs[side].values())), self.protocol["tie_ratio"]
-                word, reason = judged(value, low, high, tie, floor, best)
-                in_set, _ = judged(value, set_low, set_high, tie, floor, best)
-                disturbed = sum(p.disturbed for blocks in (ours, theirs) for of in blocks.values() for p in of)
-                if disturbed and word != "undecided":
-                    word = in_set = "undecided"
-                    reason = "other programs used the cores"
-                found[side] = Ratio(value, low, high, word, reason, in_set, logs[side])
+                word, reason = judged(value, *alone[side], tie, floor, best)
+                among, _ = judged(value, *in_set[side], tie, floor, best)
+                both = self.sides[side], self.sides[side[0], baseline]
+                if word != "undecided" and any(p.disturbed for blocks in both for of in blocks.values() for p in of):
+                    word, among, reason = "undecided", "undecided", "other programs used the cores"
+                found[side] = Ratio(value, *alone[side], word, reason, among, logs[side])
         return found
 
     def intervals(
@@ -126,20 +129,18 @@ class Pairs:
         return found
 
     def best(self, side: Side, baseline: str, family: list[Side], doubt: float) -> Ratio | None:
-        """Returns the ratio of the best modes alone; None if neither stack has two modes."""
-        sides = self.sides[side], self.sides[side[0], baseline]
-        if not any(map(has_modes, sides)):
+        """Returns the ratio of the best modes alone; None if neither stack has two modes, or if they are apart."""
+        sides, known = (self.sides[side], self.sides[side[0], baseline]), self.moderated(baseline)
+        ours, theirs = same_way(*sides)
+        if not any(map(has_modes, sides)) or apart(ours, theirs):
             return None
-        size = sum(each in self.moderated(baseline) for each in family)
         fast = fast_modes(self).moderated(baseline).get(side)
-        if fast and side in self.moderated(baseline):
-            return Ratio(
-                math.exp(fast.value), *fast.ends(doubt / max(1, size)), logs=dict.fromkeys(range(fast.blocks), 0.0)
-            )
-        one, other = (min(seconds(blocks)) for blocks in same_way(*sides))
-        return Ratio(other / one)
+        if fast and side in known:
+            ends = fast.ends(doubt / max(1, sum(each in known for each in family)))
+            return Ratio(math.exp(fast.value), *ends)
+        return Ratio(min(seconds(theirs)) / min(seconds(ours)))
 
 
 @cache
 def fast_modes(pairs: Pairs) -> Pairs:
-    return Pairs({side: best_mode(blocks) for side, blocks in pairs.sides.items()}, pairs.protocol)
+    return Pairs({side: best_mode(of) for side, of in pairs.sides.items()}, pairs.protocol, pairs.planned)

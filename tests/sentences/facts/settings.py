@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from tests.sentences.estimates import Ratio
-from tests.sentences.pairs import Pairs
-from tests.sentences.reader import Truth
-from tests.sentences.rows import Line, key_of, question_names, steady
+from tests.sentences.facts.estimates import Ratio
+from tests.sentences.facts.pairs import Pairs
+from tests.sentences.facts.reader import Truth
+from tests.sentences.facts.rows import Line, key_of, question_names, steady
 
 FIELDS = {"cache": "cold", "track": "default", "precision": "f32", "pass": "forward", "threads": "1",
           "variant": "as locked"}  # fmt: skip
@@ -36,7 +36,7 @@ def settings(truth: Truth, field: str) -> dict[tuple[str, str], dict[str, Ratio]
     values = sorted({row["who"] for row in lines}, key=lambda v: (v != FIELDS[field], v.isdecimal() and int(v), v))
     if not values:
         return {}
-    pairs = Pairs.of(lines, truth.protocol, clock, one_family=True)
+    pairs = Pairs.of(lines, truth.protocol, values[0], clock, one_family=True)
     heads = {id_: of[-1] for id_, of in several.items()}
     asked = {id_: key_of(head, (field, "stack", "variant")) for id_, head in heads.items()}
     names = question_names({asked[id_]: head for id_, head in heads.items()}, without=field)

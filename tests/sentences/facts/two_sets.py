@@ -10,9 +10,9 @@ from statistics import fmean, median
 
 import numpy as np
 
-from tests.sentences.blocks import seconds
-from tests.sentences.estimates import Mean, Ratio, holm, judged, moderated
-from tests.sentences.reader import Truth
+from tests.sentences.facts.blocks import seconds
+from tests.sentences.facts.estimates import Mean, Ratio, holm, judged, moderated
+from tests.sentences.facts.reader import Truth
 
 LIKE = {"machine_id": "machine", "target": "target", "device": "device", "precision": "precision", "threads": "cores",
         "allocator": "allocator", "sampling": "way of sampling", "limit_memory_bytes": "memory limit"}  # fmt: skip

@@ -11,10 +11,10 @@ from pathlib import Path
 from suite.cli.sets.compare import between
 from suite.page.between_sets import compared_sets
 from suite.results import load
-from tests.sentences.figures.two_sets import THRESHOLD, Two
-from tests.sentences.reader import Truth
+from tests.sentences.facts.two_sets import THRESHOLD, Two
+from tests.sentences.facts.reader import Truth
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGES = ("docs/findings/figures.md", "docs/findings/gallery.md", "README.md")
 MARKED = re.compile(r"<!-- figures: ([\w-]+) (\{[^\n]*\}) -->\n(.*?)<!-- /figures -->", re.DOTALL)
 HEADLINE = re.compile(r"^(?:Fastest|Lowest median|No answer|So far the lowest median) for .*$", re.MULTILINE)

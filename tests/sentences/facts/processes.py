@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from tests.sentences.reader import EAGER, Cell, Truth
-from tests.sentences.rows import Line, gravest, steady
+from tests.sentences.facts.reader import EAGER, Cell, Truth
+from tests.sentences.facts.rows import Line, gravest, steady
 
 UNTIMED = ("prime", "ir", "explain", "profile")
 

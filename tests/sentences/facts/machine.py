@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.sentences.reader import INVALID, Truth
-from tests.sentences.rows import key_of
+from tests.sentences.facts.reader import INVALID, Truth
+from tests.sentences.facts.rows import key_of
 
 
 def readings(truth: Truth) -> dict[str, tuple[bool, Any]]:

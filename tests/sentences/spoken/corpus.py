@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.sentences.fixed import STORIES
-from tests.sentences.generated import write
+from tests.sentences.spoken.fixed import STORIES
+from tests.sentences.spoken.generated import write
 from tests.sentences.mutants import TOLD, Spoken
-from tests.sentences.pages import ROOT, compared, published, truth_of
-from tests.sentences.product import report_of, sentences
-from tests.sentences.reader import Truth
+from tests.sentences.spoken.pages import ROOT, compared, published, truth_of
+from tests.sentences.spoken.product import report_of, sentences
+from tests.sentences.facts.reader import Truth
 
 SETS = sorted((ROOT / "sets").iterdir())
 

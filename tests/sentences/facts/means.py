@@ -6,8 +6,8 @@ import math
 from collections import defaultdict
 from statistics import fmean
 
-from tests.sentences.estimates import Ratio, moderated
-from tests.sentences.reader import Truth
+from tests.sentences.facts.estimates import Ratio, moderated
+from tests.sentences.facts.reader import Truth
 
 
 def geometric(truth: Truth, kept: dict[str, list[Ratio]]) -> dict[str, Ratio]:
