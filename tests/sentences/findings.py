@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tests.sentences.facts.contrasts import settings
 from tests.sentences.facts.estimates import Ratio
-from tests.sentences.facts.settings import settings
-from tests.sentences.spoken.pages import truth_of
-from tests.sentences.facts.reader import NATIVE, Truth
+from tests.sentences.facts.reader import NATIVE, Truth, archived
 from tests.sentences.kinds.shown import agrees
 
 TRACKS, OPERATIONS, MODELS = "2026-11-27.cpu.b839632f5c59", "2026-11-27.cpu.069b23a24959", "2026-11-28.cpu.ab402eff7f8e"
@@ -21,7 +20,7 @@ Claim = tuple[str, bool, Any]  # the words, whether they are so, what is so
 def keras(who: str, *names: str) -> list[float]:
     """Returns how many times as long a Keras stack takes as the native one, on each question of some sets."""
     found = []
-    for truth in map(truth_of, names):
+    for truth in map(archived, names):
         asked = [on for on, cells in truth.cells.items() if {who, NATIVE[who]} <= cells.keys()]
         found += [1 / ratio.value for on in asked if (ratio := truth.pair_word(on, who, NATIVE))]
     return found
@@ -29,14 +28,14 @@ def keras(who: str, *names: str) -> list[float]:
 
 def on_track(track: str) -> list[Ratio]:
     """Returns the ratios of compiled JAX over PyTorch on each question of a track."""
-    truth = truth_of(TRACKS)
+    truth = archived(TRACKS)
     asked = [on for on in truth.cells if f"{track} track" in on]
     return [ratio for on in asked if (ratio := truth.ratio(on, "jax_jit", "torch_eager"))]
 
 
 def tuned() -> list[Ratio]:
     """Returns the ratios of PyTorch's tuned track over its default one."""
-    ways = settings(truth_of(TRACKS), "track")
+    ways = settings(archived(TRACKS), "track")
     return [of["tuned"] for (_, who), of in ways.items() if who == "torch_eager"]
 
 
@@ -58,7 +57,7 @@ def all_faster(said: tuple[str, ...], ratios: list[Ratio]) -> tuple[bool, Any]:
 
 
 def elu(said: tuple[str, ...]) -> tuple[bool, Any]:
-    truth: Truth = truth_of(OPERATIONS)
+    truth: Truth = archived(OPERATIONS)
     true = max(row["relative_error"] for row in truth.rows if row["outcome"] == "wrong" and row["relative_error"])
     return agrees(f"{said[0]} %", true), true
 

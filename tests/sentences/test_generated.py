@@ -4,11 +4,10 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, example, given, settings
 
 from tests.sentences.check import all_wrong
+from tests.sentences.facts.reader import Truth
 from tests.sentences.spoken.fixed import APART, DECIDED
 from tests.sentences.spoken.generated import Story, stories, write
-from tests.sentences.spoken.product import report_of, sentences
-from tests.sentences.facts.reader import Truth
-from tests.sentences.test_sets import told
+from tests.sentences.spoken.product import sentences
 
 EXAMPLES = 60
 
@@ -25,6 +24,4 @@ EXAMPLES = 60
 @example(DECIDED)
 def test_what_is_said_of_any_set_is_so(story: Story) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        written = write(story, Path(folder) / "a-set")
-        truth = Truth(written)
-        assert told(all_wrong((kind, said, truth) for kind, said in sentences(report_of(written)))) == []
+        assert all_wrong(sentences(Truth(write(story, Path(folder) / "a-set")))) == []

@@ -2,10 +2,11 @@ import re
 
 import pytest
 
-from tests.sentences.check import wrong_in
-from tests.sentences.spoken.corpus import everything
+from tests.sentences.check import Spoken, wrong_in
 from tests.sentences.findings import claims
-from tests.sentences.mutants import MUTANTS, TOLD, Spoken, made, true_of
+from tests.sentences.mutants import MUTANTS, made, true_of
+from tests.sentences.spoken.corpus import everything
+from tests.sentences.spoken.fixed import TOLD
 from tests.sentences.spoken.pages import ROOT
 
 

@@ -10,14 +10,8 @@ import numpy as np
 from scipy import special
 
 CLOSE = 1.1
-
-
 FREEDOM_MOST = 5.0
-
-
 VARIANCE_LEAST = 1e-4
-
-
 FREEDOMS = [*np.arange(0.5, 8.5, 0.5), 10, 12, 16, 24, 48, 1e3]
 
 
@@ -87,6 +81,17 @@ def holm(ps: dict[Any, float]) -> dict[Any, float]:
     for rank, key in enumerate(sorted(ps, key=lambda key: ps[key])):
         most = max(most, min(1.0, (len(ps) - rank) * ps[key]))
         found[key] = most
+    return found
+
+
+def ended_at_1(means: dict[Any, Mean], doubt: float) -> dict[Any, tuple[float, float]]:
+    """Returns simultaneous intervals; one whose adjusted p excludes 1 while the interval doesn't is ended at 1."""
+    adjusted, found = holm({key: mean.p for key, mean in means.items()}), {}
+    for key, mean in means.items():
+        low, high = mean.ends(doubt / len(means))
+        if adjusted[key] <= doubt:
+            low, high = (max(low, 1.0), high) if mean.value > 0 else (low, min(high, 1.0))
+        found[key] = low, high
     return found
 
 

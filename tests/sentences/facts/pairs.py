@@ -12,9 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from tests.sentences.facts.blocks import Blocks, Process, Side, apart, best_mode, has_modes, paired, same_way, seconds, twin
-from tests.sentences.facts.estimates import Mean, Ratio, holm, judged, moderated
+from tests.sentences.facts.blocks import (
+    Blocks,
+    Process,
+    Side,
+    apart,
+    best_mode,
+    has_modes,
+    paired,
+    same_way,
+    seconds,
+    twin,
+)
+from tests.sentences.facts.estimates import Mean, Ratio, ended_at_1, holm, judged, moderated
 from tests.sentences.facts.rows import Line
+
+Ends = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,19 +127,9 @@ class Pairs:
                 found[side] = Ratio(value, *alone[side], word, reason, among, logs[side])
         return found
 
-    def intervals(
-        self, baseline: str, family: list[Side], doubt: float
-    ) -> dict[Side, tuple[float | None, float | None]]:
-        """Returns simultaneous intervals; one whose adjusted p excludes 1 while the interval doesn't is ended at 1."""
+    def intervals(self, baseline: str, family: list[Side], doubt: float) -> dict[Side, Ends]:
         means = {side: mean for side, mean in self.moderated(baseline).items() if side in set(family)}
-        adjusted = holm({side: mean.p for side, mean in means.items()})
-        found: dict[Side, tuple[float | None, float | None]] = dict.fromkeys(family, (None, None))
-        for side, mean in means.items():
-            low, high = mean.ends(doubt / len(means))
-            if adjusted[side] <= doubt:
-                low, high = (max(low, 1.0), high) if mean.value > 0 else (low, min(high, 1.0))
-            found[side] = low, high
-        return found
+        return dict.fromkeys(family, (None, None)) | ended_at_1(means, doubt)
 
     def best(self, side: Side, baseline: str, family: list[Side], doubt: float) -> Ratio | None:
         """Returns the ratio of the best modes alone; None if neither stack has two modes, or if they are apart."""

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import combinations, permutations
+from itertools import permutations
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any
+from typing import Any, cast
 
 from tests.sentences.facts.blocks import Blocks, has_modes, seconds
 from tests.sentences.facts.estimates import Ratio
 from tests.sentences.facts.pairs import Pairs
-from tests.sentences.facts.rows import Line, attempts, counted, gravest, question_names, steady
+from tests.sentences.facts.rows import Line, attempts, counted, gravest, grown, question_names, steady
 
+ARCHIVE = Path(__file__).parents[3] / "sets"
 INVALID = ("wrong", "differ", "implausible")
 # docs/reference: the stack that runs the same code uncompiled, and the same framework without Keras.
 EAGER = {"jax_jit": "jax_eager", "torch_inductor": "torch_eager", "torch_xla": "torch_eager",
@@ -71,25 +74,50 @@ class Calls:
 class Truth:
     """One set."""
 
+    clock = "synced"
+
     def __init__(self, folder: Path) -> None:
         self.folder, self.plan = folder, json.loads((folder / "plan.json").read_text())
-        self.protocol, self.baseline = self.plan["protocol"], self.plan["baseline"]
+        self.protocol, self.baseline, self.planned = self.plan["protocol"], *[self.plan["baseline"]] * 2
         self.attempts = attempts(folder)
         self.rows = counted(self.attempts, self.plan)
         self.timed = [row for row in self.rows if row["purpose"] == "timed"]
         self.ids = {name: asked for asked, name in self.named("timed").items()}
         self.cells = {name: self.cells_of(asked) for name, asked in sorted(self.ids.items())}
+        self.shared: dict[Any, Any] = {}  # by all views of the set
+
+    def seen(self, baseline: str = "", clock: str = "synced") -> Truth:
+        """Returns the set over another of its stacks, and by another clock."""
+        chosen = baseline or self.baseline, clock
+        if chosen == (self.baseline, self.clock):
+            return self
+        if chosen not in self.shared:
+            view = self.shared[chosen] = copy(self)
+            for name in ("pairs",) * (clock != self.clock):
+                view.__dict__.pop(name, None)
+            view.baseline, view.clock = chosen
+        return cast(Truth, self.shared[chosen])
 
     def file(self, name: str) -> Any:
         path = self.folder / name
         return json.loads(path.read_text()) if path.exists() else {}
 
-    def named(self, purpose: str) -> dict[str, str]:
+    def named(self, purpose: str, key: Callable[[Line], str] = lambda row: str(row["asked"])) -> dict[str, str]:
         heads: dict[str, Line] = {}
         for row in self.rows:
             if row["purpose"] == purpose:
-                heads.setdefault(row["asked"], row)
+                heads.setdefault(key(row), row)
         return question_names(heads)
+
+    @property
+    def searched(self) -> dict[str, str]:
+        """Returns {key: name} of the questions on memory: of rows that differ in the stack and in the size alone."""
+        return self.named("memory", grown)
+
+    @property
+    def all_names(self) -> set[str]:
+        named = [self.searched, *map(self.named, ("timed", "memory", "explain"))]
+        return {name for names in named for name in names.values()}
 
     def cells_of(self, asked: str) -> dict[str, Cell]:
         rows = [row for row in self.timed if row["asked"] == asked]
@@ -105,7 +133,7 @@ class Truth:
 
     @cached_property
     def pairs(self) -> Pairs:
-        return Pairs.of(self.timed, self.protocol, self.baseline)
+        return Pairs.of(self.timed, self.protocol, self.planned, self.clock)
 
     @cached_property
     def blocks(self) -> list[Line]:
@@ -140,7 +168,7 @@ class Truth:
     def spread(self, on: str, who: str) -> float:
         return max(seconds(self.processes(on, who))) / min(seconds(self.processes(on, who)))
 
-    @cached_property
+    @property
     def over_own(self) -> dict[tuple[str, str], Ratio]:
         return self.pairs.over(self.baseline)
 
@@ -152,22 +180,29 @@ class Truth:
         """Returns a ratio in a family that was chosen before any time was known."""
         return self.pairs.over(over, only=family).get((self.ids[on], who))
 
-    @cache  # noqa: B019
     def behind(self, on: str) -> set[tuple[str, str]]:
-        """Returns the pairs of which the first is shown to be slower than the second."""
-        counting, found = self.counting(on), set()
-        for stack, base in permutations(counting, 2):
-            ratio = self.ratio(on, stack, base)
-            found |= {(stack, base)} if ratio and ratio.word == "slower" else set()
-            found |= {(base, stack)} if ratio and ratio.word == "faster" else set()
-        for one, other in combinations(counting, 2):
-            ours, theirs = (self.ratio(on, who, self.base(on)) for who in (one, other))
+        """Returns the pairs of which the first is shown to be slower than the second, over whichever baseline."""
+        key = "behind", self.clock, on
+        if key not in self.shared:
+            self.shared[key] = self.shown(on) | self.untouching(on)
+        return cast(set[tuple[str, str]], self.shared[key])
+
+    def shown(self, on: str) -> set[tuple[str, str]]:
+        ratios = {(who, over): self.ratio(on, who, over) for who, over in permutations(self.counting(on), 2)}
+        slower = {pair for pair, ratio in ratios.items() if ratio and ratio.word == "slower"}
+        return slower | {(over, who) for (who, over), ratio in ratios.items() if ratio and ratio.word == "faster"}
+
+    def untouching(self, on: str) -> set[tuple[str, str]]:
+        """Returns the pairs that never took turns, without modes, whose intervals over the planned baseline are
+        apart."""
+        found = set()
+        for one, other in permutations(self.counting(on), 2):
+            ours, theirs = (self.ratio(on, who, self.planned) for who in (one, other))
             together = self.pairs.logs(other).get((self.ids[on], one), {})
-            if len(together) > 1 or self.modes(on, one) or self.modes(on, other) or not (ours and theirs):
+            if not (ours and theirs and ours.high and theirs.low) or len(together) > 1:
                 continue
-            for first, second, pair in ((ours, theirs, (one, other)), (theirs, ours, (other, one))):
-                if first.high is not None and second.low is not None and first.high < second.low:
-                    found.add(pair)
+            if ours.high < theirs.low and not (self.modes(on, one) or self.modes(on, other)):
+                found.add((one, other))
         return found
 
     def leaders(self, on: str) -> list[str]:
@@ -239,3 +274,10 @@ class Truth:
 
     def twin_of(self, on: str) -> Ratio | None:
         return next((ratio for (asked, _), ratio in self.pairs.twins().items() if asked == self.ids[on]), None)
+
+
+@cache
+def archived(name: str) -> Truth:
+    """Returns a kept set by the beginning of its name."""
+    (folder,) = ARCHIVE.glob(f"{name}*")
+    return Truth(folder)

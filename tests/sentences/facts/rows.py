@@ -39,6 +39,10 @@ def key_of(case: Line, without: tuple[str, ...] = ()) -> str:
     return json.dumps(values, sort_keys=True)
 
 
+def grown(row: Line) -> str:
+    return key_of(row, (*WHO, "dims", "size"))
+
+
 def stack_of(row: Line) -> str:
     return str(
         row["stack"]

@@ -65,3 +65,13 @@ DECIDED = Story(
     fates=fates(1),
 )
 STORIES = {"many": MANY, "few": FEW}
+# True of the two fixed sets, in the words of the rule on leads.
+TOLD = {
+    "many": [
+        "default track: jax_jit and keras_jax share the lead on all 3 questions (1.66 to 2.00× torch_eager); tf_xla shares the lead on 2; tuned track: torch_eager leads both questions alone."
+    ],
+    "few": [
+        "jax_jit, tf_xla and keras_jax share the lead on ffn train (2.00× torch_eager); jax_jit leads gemm forward (2.00× torch_eager).",
+        "Three stacks share the lead on ffn train (2.00× torch_eager); jax_jit leads gemm forward (2.00× torch_eager).",
+    ],
+}

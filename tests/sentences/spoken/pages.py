@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 
 from suite.cli.sets.compare import between
 from suite.page.between_sets import compared_sets
 from suite.results import load
-from tests.sentences.facts.two_sets import THRESHOLD, Two
-from tests.sentences.facts.reader import Truth
+from tests.sentences.facts.contrasts import THRESHOLD, Two
+from tests.sentences.facts.reader import ARCHIVE, Truth, archived
 
-ROOT = Path(__file__).parents[3]
+ROOT = ARCHIVE.parent
 PAGES = ("docs/findings/figures.md", "docs/findings/gallery.md", "README.md")
 MARKED = re.compile(r"<!-- figures: ([\w-]+) (\{[^\n]*\}) -->\n(.*?)<!-- /figures -->", re.DOTALL)
 HEADLINE = re.compile(r"^(?:Fastest|Lowest median|No answer|So far the lowest median) for .*$", re.MULTILINE)
@@ -26,20 +24,13 @@ PAIRS = (
 TIE = 1.03
 
 
-@cache
-def truth_of(name: str) -> Truth:
-    """Returns the facts of a kept set by the beginning of its name."""
-    (folder,) = (ROOT / "sets").glob(f"{name}*")
-    return Truth(folder)
-
-
 def published() -> Iterator[tuple[str, str, Truth]]:
     """Yields (kind, sentence, the facts of its set) of all published tables."""
     for page in PAGES:
         for name, origin, text in MARKED.findall((ROOT / page).read_text(encoding="utf-8")):
             sets = json.loads(origin)["sets"]
             if len(sets) == 1 or name == "readme":
-                yield from table(text, [truth_of(each) for each in sets])
+                yield from table(text, [archived(each) for each in sets])
 
 
 def table(text: str, truths: list[Truth]) -> Iterator[tuple[str, str, Truth]]:
@@ -101,6 +92,6 @@ def of_one(line: dict[str, str], on: str, truth: Truth) -> Iterator[tuple[str, s
 def compared() -> Iterator[tuple[str, str, Truth]]:
     """Yields what `./stackwars compare` says of kept sets that share cases."""
     for first, second in PAIRS:
-        two = Two(truth_of(first).folder, truth_of(second))
+        two = Two(archived(first).folder, archived(second))
         (pair,) = compared_sets(between([load(two.folder), load(two.second.folder)], across=True), THRESHOLD, TIE)
         yield from (("compare", sentence, two) for sentence in (pair.answer, *pair.sentences))

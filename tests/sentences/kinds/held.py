@@ -1,0 +1,160 @@
+"""A sentence that is held against the facts of its set: read by patterns with the set's names, then compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from tests.sentences.facts.estimates import Ratio
+from tests.sentences.facts.reader import Truth
+from tests.sentences.kinds.shown import WORDS, agrees, interval_agrees, number_of
+
+COUNT = rf"(?:[\d,]+|{'|'.join(WORDS)})"
+SHAPES = {
+    "N": COUNT,
+    "T": r"[\d.,]+ (?:s|ms|µs|ns)",
+    "B": r"[\d.,]+ (?:B|KiB|MiB|GiB|TiB)",
+    "R": r"[\d.,]+(?:e[+-]\d+)?×",
+    "I": r"[\[(][^\])]+[\])]",
+    "P": r"(?:< )?[±+-]?[\d.]+ %",
+    "X": r".+?",
+}
+
+
+class NotUnderstood(Exception):
+    """A sentence that no pattern of its kind fits, or that names a stack or question that the set lacks."""
+
+
+class Groups(dict[str, str]):
+    """What a pattern's groups read; empty for a group that read nothing or isn't in the pattern."""
+
+    def __missing__(self, name: str) -> str:
+        return ""
+
+    def number(self, name: str) -> int:
+        return number_of(self[name]) if self[name] else 0
+
+
+@dataclass(frozen=True)
+class Some:
+    """A list in a sentence: the names it has, and how many others it counts."""
+
+    names: frozenset[str]
+    others: int = 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, frozenset) and self.names <= other and len(other) == len(self.names) + self.others
+
+    def __hash__(self) -> int:
+        return hash(self.names)
+
+
+class Names:
+    """Patterns with the names of one set: {Q} a question, {S} a stack, {L} a list of stacks, {K} one of questions, {C}
+    one of cases, and the shapes of numbers. `{Q:on}` is the group `on`."""
+
+    def __init__(self, questions: Iterable[str], stacks: Iterable[str]) -> None:
+        self.questions, self.stacks = [*questions], [*stacks]
+        q, s = (
+            f"(?:{'|'.join(map(re.escape, sorted(names, key=len, reverse=True))) or '(?!)'})"
+            for names in (self.questions, self.stacks)
+        )
+        listing = "{0}(?:, {0})*(?:,? and (?:{0}|\\d+ others))?|none"
+        lists = {name: listing.format(one) for name, one in (("L", s), ("K", q), ("C", f"{s} on {q}"))}
+        self.shapes = SHAPES | {"Q": q, "S": s} | lists
+        self.made: dict[str, re.Pattern[str]] = {}
+
+    def pattern(self, text: str) -> re.Pattern[str]:
+        if text not in self.made:
+            named = re.sub(r"\{([A-Z]):(\w+)\}", lambda m: f"(?P<{m[2]}>{self.shapes[m[1]]})", text)
+            self.made[text] = re.compile(re.sub(r"\{([A-Z])\}", lambda m: f"(?:{self.shapes[m[1]]})", named))
+        return self.made[text]
+
+
+class Held:
+    """One sentence, and what of it is `false`: (what, as it is said, as it is)."""
+
+    def __init__(self, text: str, truth: Truth) -> None:
+        self.text, self.truth, self.names = text, truth, names_of(truth)
+        self.false: list[tuple[str, Any, Any]] = []
+
+    def read(self, *patterns: str, text: str | None = None) -> Groups:
+        """Returns what the first pattern reads that fits all of the text. Raises NotUnderstood if none does."""
+        said = self.text if text is None else text
+        found = self.maybe(*patterns, text=said)
+        if found is None:
+            raise NotUnderstood(said)
+        return found
+
+    def maybe(self, *patterns: str, text: str | None = None) -> Groups | None:
+        said = self.text if text is None else text
+        fitting = (found for each in patterns if (found := self.names.pattern(each).fullmatch(said)))
+        return next((Groups(found.groupdict("")) for found in fitting), None)
+
+    def start(self, text: str, *patterns: str) -> tuple[Groups, str]:
+        """Returns what the first pattern reads that fits the text's beginning, and the rest."""
+        found = next((found for each in patterns if (found := self.names.pattern(each).match(text))), None)
+        if not found:
+            raise NotUnderstood(text)
+        return Groups(found.groupdict("")), text[found.end() :]
+
+    def every(self, pattern: str, text: str) -> list[Groups]:
+        return [Groups(found.groupdict("")) for found in self.names.pattern(pattern).finditer(text)]
+
+    def so(self, what: str, is_so: object, said: Any, true: Any) -> None:
+        if not is_so:
+            self.false.append((what, said, true))
+
+    def same(self, what: str, said: Any, true: Any) -> None:
+        self.so(what, bool(said == true), said, true)
+
+    def near(self, what: str, said: str, true: float | None, digits: int = 3) -> None:
+        self.so(what, agrees(said, true, digits), said, true)
+
+    def ends(self, what: str, low: str, high: str, values: Iterable[float]) -> None:
+        """Holds `1.58` or `1.58 to 1.92`, the least and the greatest of some values."""
+        known = sorted(values) or [float("nan")]
+        self.near(f"{what}, least", low, known[0])
+        self.near(f"{what}, greatest", high or low, known[-1])
+
+    def ratio(self, what: str, said: Groups, ratio: Ratio | None) -> None:
+        """Holds the groups `ratio` and `interval`."""
+        is_so = ratio is not None and agrees(said["ratio"], ratio.value)
+        is_so = is_so and ratio is not None and interval_agrees(said["interval"].strip(), ratio.low, ratio.high)
+        self.so(what, is_so, (said["ratio"], said["interval"]), ratio and (ratio.value, ratio.low, ratio.high))
+
+
+Kind = Callable[[Held], None]
+KINDS: dict[str, Kind] = {}
+
+
+def kind(name: str) -> Callable[[Kind], Kind]:
+    def add(hold: Kind) -> Kind:
+        KINDS[name] = hold
+        return hold
+
+    return add
+
+
+def names_of(truth: Truth) -> Names:
+    made = truth.shared.get("names")
+    if made is None:
+        made = truth.shared["names"] = Names(sorted(truth.all_names), truth.stacks)
+    return made
+
+
+def some(text: str) -> Some:
+    """Returns the names of `a, b and c` or `a, b, c and 5 others`."""
+    names = re.split(r", | and ", text.replace(", and ", ", ")) if text not in ("", "none") else []
+    others = [int(name.split()[0]) for name in names if name.endswith((" others", " more"))]
+    return Some(frozenset(name for name in names if not name.endswith((" others", " more"))), sum(others))
+
+
+def shares(words: str) -> tuple[int, int]:
+    """Returns (some, of) for `3 of 6 questions`, `all 4 questions`, `both questions`, and (some, 0) for `3`."""
+    if words in ("both questions", "the question"):
+        return (2, 2) if words.startswith("both") else (1, 1)
+    numbers = [number_of(word) for word in re.findall(COUNT, words)]
+    return (numbers[0], numbers[0] if words.startswith("all") else numbers[1] if len(numbers) > 1 else 0)

@@ -1,0 +1,138 @@
+"""Published tables, threads, comparisons of two sets, and what stands beside a verdict."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from statistics import median
+from typing import Any
+
+from tests.sentences.facts.contrasts import Two, settings
+from tests.sentences.facts.estimates import Ratio
+from tests.sentences.facts.reader import ARCHIVE, NATIVE, Truth
+from tests.sentences.facts.rows import turns
+from tests.sentences.kinds.held import Held, kind
+
+THREADS = ARCHIVE.parent / "examples" / "threads.toml"
+THREAD = (
+    r"(?P<claim>Confirmed(?: in part)?|The other way round|Not confirmed)(?P<far>, larger|, smaller)?: `{S:who}` takes "
+    r"(?P<times>[\d.,]+) times as long (?:as `{S:over}`|on {N:more} cores? as on {N:fewer}) \((?P<low>[\d.,]+) to "
+    r"(?P<high>[\d.,]+)(?:, (?P<word>\w+))?\) here(?:; the thread says (?P<factor>[\w .]+) times)?(?:; (?P<limit>.+))?\."
+)
+
+
+@kind("cell")
+def cell(held: Held) -> None:
+    said = held.read(
+        r"{Q:on} \| `{S:who}` over `{S:over}`: {R:ratio} ?(?P<interval>{I})?(?P<word> \w+)?(?P<why>: .+)?",
+        r"{Q:on} \| `{S:who}`: {T:time}",
+    )
+    truth, on, who = held.truth, said["on"], said["who"]
+    if said["time"]:
+        held.near("median", said["time"], truth.time(on, who))
+        return
+    ratio = truth.ratio(on, who, said["over"])
+    held.near("ratio", said["ratio"], ratio and ratio.value)
+    if said["interval"]:
+        held.ratio("interval", said, ratio)
+    held.same("over", said["over"], truth.base(on))
+    word = said["word"].strip()
+    held.so("verdict", not word or (ratio and ratio.word == word), word, ratio and ratio.word)
+
+
+@kind("aside")
+def aside(held: Held) -> None:
+    """Holds that a verdict says by how much the medians give another ratio where, and only where, its interval doesn't
+    have that; and why."""
+    said = held.read(r"{Q:on} \| {S:who} over {S:over}:(?: the medians give {R:by_medians} \((?P<why>.+)\))?")
+    truth, on, who, over = held.truth, said["on"], said["who"], said["over"]
+    ratio, true = truth.ratio(on, who, over), truth.time(on, over) / truth.time(on, who)
+    is_apart = ratio is not None and ratio.low is not None and not ratio.low <= true <= (ratio.high or 0)
+    held.same("apart", bool(said["by_medians"]), is_apart)
+    if not said["by_medians"]:
+        return
+    held.near("by the medians", said["by_medians"], true)
+    times = [[*turns(row).values()] for row in truth.cells[on][who].used]
+    slow = sum(sum(each > 1.3 * median(of) for each in of) for of in times if of)
+    bursts = f"{slow} of {sum(map(len, times))} turns in bursts, over 1.3 times their median"
+    why = "processes in modes" if truth.modes(on, who) else bursts if slow else "processes of other blocks"
+    held.same("why", said["why"], why)
+
+
+@kind("unified cell")
+def unified_cell(held: Held) -> None:
+    said = held.read(
+        r"{Q:on} \| `{S:over}` \| `{S:who}` \| {T:under} \| {T:time} \| {R:ratio} (?P<interval>{I}) \| (?P<word>\w+).*"
+    )
+    truth, on, ratio = held.truth, said["on"], held.truth.pair_word(said["on"], said["who"], NATIVE)
+    held.near("native", said["under"], truth.time(on, said["over"]))
+    held.near("unified", said["time"], truth.time(on, said["who"]))
+    held.ratio("ratio", said, ratio)
+    held.same("verdict", said["word"], ratio and ratio.word)
+
+
+@kind("floor")
+def floor(held: Held) -> None:
+    said = held.read(r"{Q:on} {R:ratio} ?(?P<interval>{I})?")
+    held.ratio("noise floor", said, held.truth.twin_of(said["on"]))
+
+
+@kind("thread")
+def thread(held: Held) -> None:
+    """Holds the word on a thread: its two stacks alone are a family, named before anything was timed."""
+    truth, said = held.truth, held.read(THREAD, r"Can't be compared: (?P<apart>.+)\.")
+    asked = tomllib.loads(THREADS.read_text(encoding="utf-8"))[next(iter(truth.cells)).split()[0]]
+    held.same("can't be compared", said["apart"], asked.get("apart", ""))
+    if said["apart"]:
+        return
+    over = (said["number"], said["over"]) if "cores" not in asked else ("", [said["more"], said["fewer"] or "1"])
+    sides = ("", asked["than"]) if "cores" not in asked else ("", [*map(str, asked["cores"])])
+    held.same("sides", (said["who"], over), (asked["slower"], sides))
+    ratio = of_thread(truth, asked)
+    word = {"slower": "Confirmed", "faster": "The other way round"}.get(ratio.word, "Not confirmed")
+    times, low, high = (1 / each if each else None for each in (ratio.value, ratio.high, ratio.low))
+    first, *_, last = [*asked.get("factor", [times])] * 2
+    far = ", larger" if (times or 0) > 2 * last else ", smaller" if (times or 0) < first / 2 else ""
+    in_part = " in part" * ("limit" in asked)
+    claim = (word + in_part, far) if word == "Confirmed" else (word, "")
+    held.same("claim", (said["claim"], said["far"]), claim)
+    held.same("limit", said["limit"], asked.get("limit", ""))
+    for name, true in (("times", times), ("low", low), ("high", high)):
+        held.near(name, said[name], true)
+    ends = [f"{each:g}" for each in dict.fromkeys((first, last))]
+    words = f"more than {ends[0]}" if math.isinf(last) else " to ".join(ends)
+    held.same("the thread's factor", said["factor"], words if "factor" in asked else "")
+    held.same("verdict", said["word"], ratio.word if word == "Not confirmed" else "")
+
+
+def of_thread(truth: Truth, asked: dict[str, Any]) -> Ratio:
+    """Returns the ratio of the two sides that a thread names."""
+    if "cores" in asked:
+        by_value = {who: of for (_, who), of in settings(truth, "threads").items()}
+        return by_value[asked["slower"]][str(asked["cores"][0])]
+    found = truth.fixed(next(iter(truth.cells)), asked["slower"], asked["than"], frozenset({asked["slower"]}))
+    assert found
+    return found
+
+
+@kind("compare")
+def compare(held: Held) -> None:
+    """Holds one sentence on two sets."""
+    assert isinstance(held.truth, Two)
+    two = held.truth.changes
+    said = held.read(
+        r"{N:changed} of {N:of} cases changed; {N:worse} (?:is|are) worse by more than (?P<limit>[\d.]+ %), or no longer ok\.",
+        r"The sets differ in (?P<unlike>.+): nothing is called faster\.",
+        r"The machine's f32 ceilings in the two runs differ by {P:drift}: a smaller change of a case may come from the machine\.",
+        r"The median of all ratios is {R:shift}: if all cases changed alike, the machine may have changed, and not the stacks\.",
+        r"Versions that differ, first and second set: (?P<versions>.+)\.",
+    )
+    if said["changed"]:
+        counts = said.number("changed"), said.number("of"), said.number("worse")
+        held.same("changes", (counts, said["limit"], []), (two.counted, "5 %", two.unlike))
+    if said["unlike"]:
+        held.same("differ", said["unlike"].split(", "), two.unlike)
+    if said["drift"]:
+        held.near("drift", said["drift"], two.drift and two.drift - 1)
+    if said["shift"]:
+        held.near("shift", said["shift"], two.shift)
