@@ -6,22 +6,32 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from tests.sentences.check import all_wrong
 from tests.sentences.facts.reader import Truth
 from tests.sentences.spoken.fixed import APART, DECIDED
-from tests.sentences.spoken.generated import Story, stories, write
+from tests.sentences.spoken.generated import Sizes, Story, sizes, stories, write, write_sizes
 from tests.sentences.spoken.product import sentences
 
 EXAMPLES = 60
 
 
-@settings(
+USUAL = settings(
     max_examples=EXAMPLES,
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],  # shrinking would write hundreds of sets
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+
+
+@USUAL
 @given(stories())
 @example(APART)
 @example(DECIDED)
 def test_what_is_said_of_any_set_is_so(story: Story) -> None:
     with tempfile.TemporaryDirectory() as folder:
         assert all_wrong(sentences(Truth(write(story, Path(folder) / "a-set")))) == []
+
+
+@USUAL
+@given(sizes())
+def test_what_is_said_of_any_search_is_so(found: Sizes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        assert all_wrong(sentences(Truth(write_sizes(found, 6 * 2**30, Path(folder) / "a-set")))) == []

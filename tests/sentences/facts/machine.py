@@ -10,7 +10,10 @@ OTHERS_SHARE = "Share of its cores' time that the f32 ceiling's measurement got"
 DOUBT = "a stack that differs from itself"
 # The processors' times that these sets' readings rest on are booked at ticks too coarse for what was timed: no share of
 # the cores' time counts, for whatever asks.
-WITHDRAWN = dict.fromkeys(("20261128-235901-quick-cpu-1f25", "20261128-204738-quick-cpu-403b"), "Linux books threads' time at ticks up to 10 ms apart, too coarse for one product of 7 ms")
+WITHDRAWN = dict.fromkeys(
+    ("20261128-235901-quick-cpu-1f25", "20261128-204738-quick-cpu-403b"),
+    "Linux books threads' time at ticks up to 10 ms apart, too coarse for one product of 7 ms",
+)
 
 
 def withdrawn(truth: Truth) -> str:

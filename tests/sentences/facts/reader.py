@@ -88,15 +88,9 @@ class Truth:
 
     def seen(self, baseline: str = "", clock: str = "synced") -> Truth:
         """Returns the set over another of its stacks, and by another clock."""
-        chosen = baseline or self.baseline, clock
-        if chosen == (self.baseline, self.clock):
-            return self
-        if chosen not in self.shared:
-            view = self.shared[chosen] = copy(self)
-            for name in ("pairs",) * (clock != self.clock):
-                view.__dict__.pop(name, None)
-            view.baseline, view.clock = chosen
-        return cast(Truth, self.shared[chosen])
+        view = copy(self)
+        view.baseline, view.clock = chosen = baseline or self.baseline, clock
+        return cast(Truth, self.shared.setdefault(chosen, view))
 
     def file(self, name: str) -> Any:
         path = self.folder / name
@@ -131,9 +125,11 @@ class Truth:
     def stacks(self) -> list[str]:
         return sorted({row["who"] for row in self.rows} | {self.baseline})
 
-    @cached_property
+    @property
     def pairs(self) -> Pairs:
-        return Pairs.of(self.timed, self.protocol, self.planned, self.clock)
+        if self.clock not in self.shared:
+            self.shared[self.clock] = Pairs.of(self.timed, self.protocol, self.planned, self.clock)
+        return cast(Pairs, self.shared[self.clock])
 
     @cached_property
     def blocks(self) -> list[Line]:

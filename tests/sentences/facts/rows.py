@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import polars as pl
@@ -165,15 +167,22 @@ def samples_of(row: Line, clock: str) -> list[float]:
 
 def turns(row: Line) -> dict[tuple[int, int], float]:
     """Returns {(retry, round): median of the turn}; empty for a process that was sampled alone."""
+    kept: dict[str, dict[tuple[int, int], float]] = row.setdefault("kept", {})
     if not row["synced_rounds"]:
         return {}
-    shares = row["synced_others"] or [0.0] * len(row["synced_rounds"])
-    samples = pl.DataFrame(
-        {"round": row["synced_rounds"], "seconds": row["synced_seconds"], "others": [share or 0.0 for share in shares]}
-    ).filter(pl.col("round") > 0)
-    clean = samples.filter(pl.col("others") <= OTHERS_MOST)
-    medians = (samples if clean.is_empty() else clean).group_by("round").agg(pl.median("seconds"))
-    return {(row["retry"], number): seconds for number, seconds in medians.iter_rows()}
+    if "turns" not in kept:
+        shares = row["synced_others"] or [0.0] * len(row["synced_rounds"])
+        samples = [
+            each for each in zip(row["synced_rounds"], row["synced_seconds"], shares, strict=True) if each[0] > 0
+        ]
+        clean, by_round = (
+            [each for each in samples if (each[2] or 0.0) <= OTHERS_MOST],
+            defaultdict[int, list[float]](list),
+        )
+        for number, seconds, _ in clean or samples:
+            by_round[number].append(seconds)
+        kept["turns"] = {(row["retry"], number): median(of) for number, of in by_round.items()}
+    return kept["turns"]
 
 
 OTHERS_MOST = 0.05  # of the cores' time that other programs may take in a sample's batch (suite/protocol.py)

@@ -42,8 +42,11 @@ CAUSE = (
 
 @kind("noise")
 def noise(held: Held) -> None:
-    """Holds what is over its limit; `withdrawn` readings are never."""
+    """Holds what is over its limit, and what the table says of the reading that some sets withdraw."""
     told = []
+    if held.text.startswith(machine.OTHERS_SHARE):
+        share_of_cores(held, *held.text.partition(": ")[2].split("; "))
+        return
     if held.text != "No reading is over its limit.":
         for part in held.read(r"Over its limit: (?P<parts>.+)\.")["parts"].split("; "):
             what, _, rest = part.partition(": ")
@@ -51,6 +54,15 @@ def noise(held: Held) -> None:
             told.append(cause)
             reading(held, cause, held.read(rf"{found}, limit {limit}", text=rest))
     held.same("over their limits", {*told}, machine.over_limits(held.truth))
+
+
+def share_of_cores(held: Held, found: str, within: str) -> None:
+    is_over, true = machine.readings(held.truth).get(OTHERS, (False, None))
+    held.same("within its limit", within, f"no: {OTHERS}" if is_over else "yes")
+    if true is None:
+        held.same("withdrawn", found, f"withdrawn: {machine.withdrawn(held.truth)}")
+    else:
+        reading(held, OTHERS, held.read("{P:share}", text=found))
 
 
 def reading(held: Held, cause: str, said: Groups) -> None:
@@ -62,18 +74,6 @@ def reading(held: Held, cause: str, said: Groups) -> None:
         text = said["share"].removeprefix("±")
         is_so = agrees(text, true) or text.replace(" ", "") in {f"{true:.{digits}%}" for digits in range(4)}
         held.so(cause, is_so, said["share"], true)
-
-
-@kind("readings")
-def withdrawn(held: Held) -> None:
-    """Holds the table's line on the share of the cores' time: a share, or why the reading is withdrawn."""
-    known, reason = machine.readings(held.truth).get(OTHERS), machine.withdrawn(held.truth)
-    if said := held.maybe(r"withdrawn: (?P<why>.+); yes"):
-        held.same("withdrawn", said["why"], reason)
-        return
-    said = held.read(r"{P:share}; (?P<within>yes|no: .+)")
-    reading(held, OTHERS, said)
-    held.same("within its limit", said["within"], f"no: {OTHERS}" if known and known[0] else "yes")
 
 
 @kind("blocks")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tests.sentences.check import Spoken
 from tests.sentences.facts.reader import ARCHIVE, Truth, archived
-from tests.sentences.spoken.fixed import STORIES, TOLD
-from tests.sentences.spoken.generated import write
+from tests.sentences.spoken.fixed import SEARCHES, STORIES, TOLD
+from tests.sentences.spoken.generated import write, write_sizes
 from tests.sentences.spoken.pages import compared, published
 from tests.sentences.spoken.product import sentences
 
@@ -25,6 +25,8 @@ def of_stories(folder: Path) -> Iterator[Spoken]:
         truth = Truth(write(story, folder / name))
         yield from sentences(truth)
         yield from (("map", sentence, truth) for sentence in TOLD.get(name, ()))
+    for name, (sizes, limit) in SEARCHES.items():
+        yield from sentences(Truth(write_sizes(sizes, limit, folder / name)))
 
 
 def everything(folder: Path) -> list[Spoken]:

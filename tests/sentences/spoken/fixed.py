@@ -64,6 +64,7 @@ DECIDED = Story(
     speeds=table((1.0, 0.3, 0.3, 2.5, 0.4, 3.0, 0.3)),
     fates=fates(1),
 )
+FOUND = {8: "ok", 9: "oom_host"}
 STORIES = {"many": MANY, "few": FEW}
 # True of the two fixed sets, in the words of the rule on leads.
 TOLD = {
@@ -74,4 +75,10 @@ TOLD = {
         "jax_jit, tf_xla and keras_jax share the lead on ffn train (2.00× torch_eager); jax_jit leads gemm forward (2.00× torch_eager).",
         "Three stacks share the lead on ffn train (2.00× torch_eager); jax_jit leads gemm forward (2.00× torch_eager).",
     ],
+}
+# Searches for the largest batch: {name: ({stack: {batch: how it ended}}, memory limit)}.
+SEARCHES = {
+    "shared": ({"jax_jit": FOUND, "tf_xla": FOUND, "numpy": {4: "ok", 5: "oom_host"}}, 6 * 2**30),
+    "open": ({"jax_jit": {8: "ok", 12: "oom_host"}, "tf_xla": {9: "ok", 16: "oom_host"}}, 6 * 2**30),
+    "tried": ({"jax_jit": {8: "ok"}, "tf_xla": {8: "ok"}, "numpy": {4: "ok", 5: "timeout"}}, None),
 }

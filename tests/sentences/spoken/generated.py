@@ -18,7 +18,7 @@ from suite.sets.parquet import write_parquet
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row
 from tests.plan_files import plan_file
-from tests.results.rows import GEMM, WHEN, record, row_of
+from tests.results.rows import GEMM, WHEN, attempt_of, record, row_of, untimed_row
 
 BASELINE = "torch_eager"
 STACKS = ("torch_eager", "jax_jit", "numpy", "torch_inductor", "tf_xla", "keras_jax", "jax_eager")
@@ -188,3 +188,27 @@ def ended(attempt: Attempt, outcome: str) -> Row:
         | nothing
         | {"outcome": outcome, "phase": "first", "reason": f"It ended as {outcome}.", "machine_id": "a-machine"}
     )
+
+
+Sizes = dict[str, dict[int, str]]  # {stack: {batch: how it ended}}
+
+
+@st.composite
+def sizes(draw: st.DrawFn) -> Sizes:
+    """Searches for the largest batch that fits: found, open, failed, and of nothing."""
+    ends = st.dictionaries(st.integers(1, 6), st.sampled_from(("ok",) * 3 + ("oom_host", "timeout")), min_size=1)
+    found = draw(st.dictionaries(st.sampled_from(STACKS), ends, min_size=1, max_size=4))
+    return found | {BASELINE: {1: "ok", 2: "ok", 7: draw(st.sampled_from(("ok", "oom_host")))}}
+
+
+def write_sizes(sizes: Sizes, limit: int | None, folder: Path) -> Path:
+    case = {"workload": "gpt2", "pass_": "train", "limit_memory_bytes": limit, "purpose": Purpose.MEMORY}
+    sized = [(stack, size, end) for stack, ends in sizes.items() for size, end in ends.items()]
+    asked = [attempt_of(stack, dims={"batch": size, "width": 8}, **case) for stack, size, _ in sized]
+    cases = tuple(Planned(attempt.case, None) for attempt in asked)
+    plan = plan_file(set_id=folder.name, attempts=(*asked,), cases=cases, vary="batch", baseline=sized[0][0])
+    stored = ResultSet.create(folder, plan)
+    rows = [untimed_row(each, outcome=end, reason="It ended.") for each, (*_, end) in zip(asked, sized, strict=True)]
+    write_parquet(folder / "attempts" / "all.parquet", rows)
+    stored.commit()
+    return folder

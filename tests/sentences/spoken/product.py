@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from suite import results
 from suite.answers.comparisons import apart, compared
-from suite.page.map.metrics import METRICS, STEADY, Metric
-from suite.page.map.other_baselines import other_baselines
-from suite.page.map.page_map import Map
+from suite.answers.summary import summary
+from suite.page.map.controls import Shown
 from suite.page.report import Report, report
 from suite.page.sections.section import AnswerSection
 from suite.results.frame import Frame
@@ -19,7 +18,6 @@ from tests.sentences.facts.reader import Truth
 KINDS = ("summary", "comparisons", "latency", "break_even", "compiled", "unified", "transfers", "ways", "peaks",
          "holders", "endings", "equivalence", "noise", "blocks", "frontier", "memory")  # fmt: skip
 ALSO = ("summary", "break_even")  # answers whose further sentences have figures
-CLOCKS = [metric for metric in METRICS if metric.clock]
 
 
 def sentences(truth: Truth) -> Iterator[Spoken]:
@@ -28,17 +26,12 @@ def sentences(truth: Truth) -> Iterator[Spoken]:
     yield from (("headline", answer.text, truth) for answer in of.headlines)
     if of.overview:
         yield "map", of.overview.sentence, truth
-        yield from pairs(of, truth)
+        yield from chosen(of, truth)
         for baseline in of.overview.baselines:
             yield from over(of, baseline, truth.seen(baseline))
-        for part in other_baselines(of.overview, of.results):
-            for name, found in part.answers.items():
-                said = [found.sentence, *found.also] if name == "summary" else found.also
-                yield from ((name, each, truth.seen(part.baseline)) for each in said)
     for section in of.sections:
         if section.name in KINDS and isinstance(section, AnswerSection):
             yield from ((section.name, said, truth) for said in answered(section))
-            yield from withdrawable(section, truth)
     yield "badge", ": ".join(filter(None, (str(of.trust), of.account.causes))), truth
     yield "notices", "\n".join(of.notices), truth
     if of.cause:
@@ -46,58 +39,62 @@ def sentences(truth: Truth) -> Iterator[Spoken]:
 
 
 def answered(section: AnswerSection) -> Iterator[str]:
-    by_question = section.found.by_question
-    yield from (f"{on}: {said}" for on, said in by_question.items())
-    if not by_question:
+    found = section.found
+    yield from (f"{on}: {said}" for on, said in found.by_question.items())
+    if not found.by_question:
         yield section.answer
     if section.name in ALSO:
-        yield from section.found.also
+        yield from found.also
+    if section.name == "noise":  # the table, too, says what is withdrawn
+        read = [line for line in found.table.to_dicts() if line["reading"] == OTHERS_SHARE]
+        yield from (f"{line['reading']}: {line['found']}; {line['within']}" for line in read)
 
 
-def withdrawable(section: AnswerSection, truth: Truth) -> Iterator[Spoken]:
-    """Yields what the table of noise says of the reading that some sets withdraw."""
-    for line in section.found.table.to_dicts() if section.name == "noise" else ():
-        if line["reading"] == OTHERS_SHARE:
-            yield "readings", f"{line['found']}; {line['within']}", truth
-
-
-def pairs(of: Report, truth: Truth) -> Iterator[Spoken]:
-    """Yields which stacks are shown to be slower than which, by each clock: the page's script makes every frame and
-    sentence of it."""
+def chosen(of: Report, truth: Truth) -> Iterator[Spoken]:
+    """Yields the data from which the page's script makes the map, its frames and its sentence by each clock and over
+    each baseline."""
     assert of.overview
-    data = of.overview.data
-    for metric in CLOCKS:
-        behind = data.metrics[metric.name].behind if metric.name in data.metrics else []
-        for row, slower in zip(of.overview.shown.rows, behind, strict=False):
-            listed = ", ".join(f"{data.stacks[one]} < {data.stacks[two]}" for one, two in slower)
-            yield "behind", f"{row.name}: {listed}", truth.seen(clock=metric.clock)
+    data, names = of.overview.data, [row.name for row in of.overview.shown.rows]
+    for metric in of.overview.metrics:
+        if metric.clock:
+            by, maps = truth.seen(clock=metric.clock), data.metrics[metric.name].maps
+            for on, slower in zip(names, data.metrics[metric.name].behind, strict=False):
+                pairs = (f"{data.stacks[one]} < {data.stacks[two]}" for one, two in slower)
+                yield "behind", f"{on}: {', '.join(pairs)}", by
+            for baseline, shown in maps.items():
+                seen = by.seen(baseline, metric.clock)
+                yield "means", "\n".join(means(data.stacks, shown)), seen
+                yield from (("row", each, seen) for each in rows(names, data.stacks, shown))
+
+
+def means(stacks: list[str], shown: Shown) -> Iterator[str]:
+    for group, cells in shown.means["|"]:
+        told = [(who, *cell[1:3]) for who, cell in zip(stacks, cells, strict=True) if isinstance(cell, list)]
+        yield f"{group} | " + "; ".join(f"{who}: {' '.join(words)}".rstrip() for who, *words in told)
+
+
+def rows(names: list[str], stacks: list[str], shown: Shown) -> Iterator[str]:
+    """Yields `question: jax_jit faster leads 8.34× [6.51, 10.7]; torch_eager baseline 1×`."""
+    for on, cells in zip(names, shown.rows, strict=True):
+        told = {who: cell for who, cell in zip(stacks, cells, strict=True) if isinstance(cell, list)}
+        words = {who: [cell[0].split()[0], *["leads"] * ("leads" in cell[0].split())] for who, cell in told.items()}
+        sizes = {who: f"{cell[1]} {cell[2]}".removeprefix("undecided ") for who, cell in told.items()}
+        ratios = {who: size if words[who][0] != "baseline" else "" for who, size in sizes.items()}
+        yield f"{on}: " + "; ".join(" ".join([who, *words[who], ratios[who]]).rstrip() for who in told)
 
 
 def over(of: Report, baseline: str, truth: Truth) -> Iterator[Spoken]:
-    """Yields what the page says over one baseline: headlines, means, frames, and what stands beside a verdict."""
+    """Yields what the page says in words over one baseline: headlines, the summary, what stands beside a verdict."""
     assert of.overview
-    if baseline != of.overview.baseline:
+    frame = Frame(of.results, of.overview.analyses[baseline])
+    if baseline != of.overview.baseline and (found := summary(frame)):
         yield from (("headline", answer.text, truth) for answer in of.overview.headlines[baseline])
-    for metric in CLOCKS:
-        shown = of.overview.map_by(metric, baseline)
-        yield "means", "\n".join(means(shown)), truth.seen(baseline, metric.clock)
-        yield from (("frames", said, truth.seen(baseline, metric.clock)) for said in frames(of, shown, metric))
-    for line in compared(Frame(of.results, of.overview.analyses[baseline])).to_dicts():
+        yield from (("summary", said, truth) for said in (found.sentence, *found.also))
+    for line in compared(frame).to_dicts():
         if line["counts"] and line["stack"] != line["baseline"] and line["speedup"]:
             assert apart(line) in line["judged_note"]
-            yield "aside", f"{line['question']} | {line['stack']} over {line['baseline']}: {apart(line)}".rstrip(), truth
-
-
-def means(shown: Map) -> Iterator[str]:
-    for row in shown.means:
-        cells = zip(shown.columns, row.squares, strict=True)
-        yield f"{row.over} | " + "; ".join(f"{who}: {cell.words} {cell.small}".rstrip() for who, cell in cells)
-
-
-def frames(of: Report, shown: Map, metric: Metric) -> Iterator[str]:
-    """Yields who is framed on each question on which anybody can lead."""
-    assert of.overview
-    for row, order in zip(shown.rows, of.overview.order, strict=True):
-        if len(order) > 1 and len(of.analysis.blocks) > 1 and metric is STEADY:
-            framed = [who for who, square in zip(shown.columns, row.squares, strict=True) if square.leads]
-            yield f"{row.name}: {', '.join(framed)}"
+            yield (
+                "aside",
+                f"{line['question']} | {line['stack']} over {line['baseline']}: {apart(line)}".rstrip(),
+                truth,
+            )
