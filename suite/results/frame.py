@@ -12,12 +12,12 @@ from typing import Any
 
 import polars as pl
 
-from suite import units
 from suite.case import Outcome, Purpose
 from suite.machine.roofline import Roofline
 from suite.protocol import Protocol
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison, raised
+from suite.results.columns import COLUMNS
 from suite.results.outcomes import Cell, outcome_text
 from suite.results.ranking import ranked_stacks
 from suite.results.ratios import ends, ratios
@@ -204,25 +204,7 @@ def line(comparison: Comparison, cell: Cell, figures: StackFigures | None, rows:
 def of_processes(stacks: Iterable[Sequence[Row]]) -> pl.DataFrame:
     """Returns the figures that each stack's processes give by their own samples and counters."""
     processes = pl.DataFrame([process(row) for rows in stacks for row in used_processes(rows)], schema=PROCESS)
-    steady, synced, fetch = pl.col("samples").explode(), pl.col("synced"), pl.col("fetch")
-    compiles = [pl.max(f"compiles_{call}").cast(pl.Int64).cast(pl.String) for call in ("first", "second", "steady")]
-    return processes.group_by(KEYS).agg(
-        pl.median("items", "page_faults"),
-        pl.max("graph_breaks"),
-        pl.min("cores"),
-        pl.sum("outliers", "turns", "slow_turns"),
-        average_seconds=pl.col("samples").list.mean().mean(),
-        p5_seconds=steady.quantile(0.05, "linear"),
-        p95_seconds=steady.quantile(0.95, "linear"),
-        early=(1 - pl.col("dispatch") / synced).clip(0).median(),
-        gain=(synced / pl.col("pipelined")).filter(pl.col("pipelined") > 0).median(),
-        copies=(fetch - synced).drop_nulls(),
-        compilations=pl.when(pl.any_horizontal(each.is_not_null() for each in compiles)).then(
-            pl.concat_str([each.fill_null(units.UNKNOWN) for each in compiles], separator=" / ")
-        ),
-        result_types=names_in(pl.col("result_types").explode()),
-        precision_observed=names_in(pl.col("precision")),
-    )
+    return processes.group_by(KEYS).agg(**{name: each.of for name, each in COLUMNS.items() if each.of is not None})
 
 
 def process(row: Row) -> dict[str, Any]:
@@ -241,11 +223,6 @@ def process(row: Row) -> dict[str, Any]:
         "precision": row.text("precision_observed"),
         **{name: row.number(column) for name, column in SCALARS.items()},
     }
-
-
-def names_in(column: pl.Expr) -> pl.Expr:
-    """Returns the different names of a group as one text."""
-    return column.filter(column != "").unique().sort().str.join(", ")
 
 
 def attempts(rows: Sequence[Row]) -> pl.DataFrame:

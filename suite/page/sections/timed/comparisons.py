@@ -12,7 +12,7 @@ import polars as pl
 
 from suite import units
 from suite.answers.answer import Answer, Asked
-from suite.answers.comparisons import CLOCKS, TIMING, equal_words, short, speedups
+from suite.answers.comparisons import equal_words, short, speedups
 from suite.answers.figures.bars import KINDS, bars
 from suite.answers.figures.figure import Figure
 from suite.answers.figures.times import processes, runs
@@ -25,6 +25,7 @@ from suite.page.sections.timed.units import column_units
 from suite.page.tables import Table, Value
 from suite.results.analysis import Comparison
 from suite.results.cases.break_even import Calls
+from suite.results.columns import shown_in
 from suite.results.frame import Frame
 from suite.results.questions.sweeps import sweeps
 from suite.results.ranking import compared_stacks
@@ -36,11 +37,6 @@ QUESTIONS_ACROSS = 4  # columns of one table in Markdown; further questions get 
 FLOOR_RULE = (
     "A speedup that is no farther from 1× than the noise floor's farther end, in either direction, isn't called faster "
     "or slower."
-)
-IN_JSON = (
-    *("stack", "outcome", "reason", "first_seconds", "second_seconds", "average_seconds", "median_seconds"),
-    *("speedup", "verdict", "verdict_in_set", "verdict_reason", "best_speedup", "two_modes", "best_seconds", "spread"),
-    *("peak_bytes", "flags", "kernels"),
 )
 
 
@@ -81,11 +77,11 @@ class ComparisonView:
 
     @property
     def timing(self) -> Part:
-        return self.part(TIMING)
+        return self.part(shown_in("timing"))
 
     @property
     def clocks(self) -> Part:
-        return self.part(CLOCKS)
+        return self.part(shown_in("clocks"))
 
     def part(self, names: Sequence[str]) -> Part:
         itself = pl.when(judged="baseline").then(ITSELF.value).otherwise("speedup")
@@ -128,7 +124,7 @@ class ComparisonView:
             "baseline": comparison.baseline,
             "stands_in_for": comparison.stands_in_for or None,
             **(ends("noise_floor", comparison.noise.ratio) if comparison.noise else {"noise_floor": None}),
-            "stacks": only(self.lines, IN_JSON).to_dicts(),
+            "stacks": only(self.lines, shown_in("data")).to_dicts(),
         }
 
 
