@@ -123,18 +123,18 @@ COLUMNS = {
     "before_seconds": seconds("First set", with_="step"),
     "after_seconds": seconds("Second set", with_="step"),
     # One step
+    "median_seconds": seconds("Median", with_="step", tables="timing console data"),
+    "judged": Column("Verdict", tags="verdict", tables="timing console"),  # or how a stack without a time ended
+    "speedup": Column("Speedup", write=units.ratio, tables="timing console data"),
     "first_seconds": seconds("First run", tables="timing console data"),
     "second_seconds": seconds("Second run", tables="timing data"),
     "average_seconds": seconds(
         "Average", "steady state", with_="step", tables="timing data", of=pl.col("samples").list.mean().mean()
     ),
-    "median_seconds": seconds("Median", with_="step", tables="timing console data"),
     "p5_seconds": seconds("p5", with_="step", tables="timing", of=STEADY.quantile(0.05, "linear")),
     "p95_seconds": seconds("p95", with_="step", tables="timing", of=STEADY.quantile(0.95, "linear")),
     "outliers": count("Outliers", tables="timing", of=pl.sum("outliers")),
     "verdict": Column("Verdict", tags="verdict", tables="data"),
-    "judged": Column("Verdict", tags="verdict", tables="timing console"),  # or how a stack without a time ended
-    "speedup": Column("Speedup", write=units.ratio, tables="timing console data"),
     "verdict_in_set": Column("", tables="data"),
     "verdict_reason": Column("", tables="data"),
     "leads": Column("", tables="data"),

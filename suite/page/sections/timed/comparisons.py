@@ -68,7 +68,7 @@ class ComparisonView:
     @property
     def total_times(self) -> str:
         """The anchor of its total times over steps; empty if fewer than two stacks have them."""
-        known = sum(Calls.of(stack) is not None for stack in self.comparison.stacks)
+        known = sum(Calls.of(stack) is not None for stack in self.comparison.timed)
         return f"break_even-{self.anchor}" if known > 1 else ""
 
     @property
@@ -90,7 +90,7 @@ class ComparisonView:
     @property
     def figures(self) -> Sequence[Figure | None]:
         """Those that no baseline changes: processes; first, second and steady runs; and the peaks by their parts."""
-        column, stacks = column_units(self.comparison), self.comparison.stacks
+        column, stacks = column_units(self.comparison), self.comparison.timed
         of_run = {"first": column.first, "second": column.second, "steady": column.steady}
         known = [stack for stack in stacks if stack.peak_parts]
         floor = max((stack.floor_bytes for stack in known), default=0.0)
@@ -155,7 +155,7 @@ class ComparisonsSection(AnswerSection):
         that of the console."""
         single = self.single()
         asked = [view for view in single if view.comparison.head["implementation"]]
-        timed = [view for view in single if view.comparison.stacks and view not in asked]
+        timed = [view for view in single if view.comparison.timed and view not in asked]
         chunks = [timed[first : first + QUESTIONS_ACROSS] for first in range(0, len(timed), QUESTIONS_ACROSS)]
         return [*(view.console for view in asked), *(speedup_table(some, self.stacks) for some in chunks)]
 
@@ -185,7 +185,7 @@ def order_words(comparison: Comparison) -> str:
     empty if there are none."""
     known = [
         (stack.stack, stack.speedup.ratio if stack.speedup else ITSELF)
-        for stack in comparison.stacks
+        for stack in comparison.timed
         if stack.counts and (stack.speedup or stack.is_baseline)
     ]
     for (upper, ratio), (lower, greater) in pairwise(known):
