@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from suite import units
 from suite.errors import COMMAND, UserError
 from suite.results import Results
+from suite.results.case_row import CaseRow
 from suite.results.documents.figures import documents
-from suite.results.stack_figures import StackFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def example_times(results: Results) -> tuple[ExampleTime, ...]:
         case = comparison.head.case
         example = EXAMPLES.get((case.workload, case.dims.get("n", 0)))
         if example and case.pass_ == "forward":
-            times += [example_time(example, stack) for stack in comparison.stacks if stack.counts]
+            times += [example_time(example, stack) for stack in comparison.timed if stack.counts]
     if lacking := set(EXAMPLES.values()) - {time.example for time in times}:
         raise UserError(
             f"{results.path} doesn't have the primer's examples ({', '.join(sorted(lacking))}): "
@@ -87,6 +87,6 @@ def example_times(results: Results) -> tuple[ExampleTime, ...]:
     return tuple(times)
 
 
-def example_time(example: str, figures: StackFigures) -> ExampleTime:
-    median = figures.median
-    return ExampleTime(example, figures.stack, median.value, median.low, median.high, figures.fetch)
+def example_time(example: str, figures: CaseRow) -> ExampleTime:
+    ends = figures.median_seconds_low, figures.median_seconds_high
+    return ExampleTime(example, figures.stack, figures.steady, *ends, figures.fetch_seconds)

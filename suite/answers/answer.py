@@ -26,7 +26,7 @@ Names = Callable[["Analysis"], Mapping[str, str]]
 
 @dataclass(frozen=True)
 class Answer:
-    """What was found. The columns of `table` are those of suite/answers/columns.py; a column without any value isn't
+    """What was found. The columns of `table` are those of suite/results/columns.py; a column without any value isn't
     shown. `figures` are drawn above it, and the `charts` each above its part; a chart is the same over every baseline.
     `also` are sentences below. `by_question` has the sentence on each question that the page begins with, `lines` what
     CSV has. Markdown has the table `in_brief` in place of a long one."""

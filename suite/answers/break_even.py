@@ -36,7 +36,7 @@ def break_even(frame: Frame) -> Answer | None:
     knows which line is lower in the end."""
     lines, charts, said = [], {}, {}
     for comparison in frame.analysis.comparisons:
-        known = {each.stack: calls for each in comparison.stacks if (calls := Calls.of(each))}
+        known = {each.stack: calls for each in comparison.timed if (calls := Calls.of(each))}
         if len(known) < 2:
             continue
         baseline = comparison.of(comparison.baseline)

@@ -15,20 +15,11 @@ from suite.answers.figures.ratios import ratios
 from suite.answers.sentences import capital, counted, listed
 from suite.answers.show import Part, only, part
 from suite.results.analysis import Comparison
+from suite.results.columns import shown_in
 from suite.results.frame import Frame
 from suite.stats import MODES_SPREAD
 from suite.verdicts.verdicts import ALONE
 
-TIMING = (
-    *("stack", "first_seconds", "second_seconds", "average_seconds", "median_seconds", "p5_seconds", "p95_seconds"),
-    *("outliers", "judged", "speedup"),
-)
-CLOCKS = (
-    *("stack", "dispatch_seconds", "synced_seconds", "pipelined_seconds", "fetch_seconds", "items_per_second"),
-    *("efficiency", "compile_seconds", "compilations", "graph_breaks", "cores", "page_faults", "peak_bytes"),
-    *("relative_error", "kernels"),
-)
-SHORT = ("stack", "median_seconds", "judged", "speedup", "first_seconds", "peak_bytes", "relative_error")  # the console
 TERMS = (
     *("first run", "second run", "steady state", "average", "median", "interval", "p5, p95", "outlier", "speedup"),
     *("verdict", "lead", "tie", "close", "undecided", "noise floor", "A/A twin", "two modes", "dispatch", "synced"),
@@ -97,7 +88,7 @@ def speedups(comparison: Comparison, lines: pl.DataFrame, anchor: str, tie: floa
 
 def short(table: pl.DataFrame) -> Part:
     """Returns one question's stacks as the console shows them, each time with its unit, medians without intervals."""
-    return part("", only(table, SHORT).drop("median_seconds_low", "median_seconds_high"), whole=True)
+    return part("", only(table, shown_in("console")).drop("median_seconds_low", "median_seconds_high"), whole=True)
 
 
 def equal_words(table: pl.DataFrame) -> str:

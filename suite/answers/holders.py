@@ -8,6 +8,7 @@ import polars as pl
 
 from suite import units
 from suite.answers.answer import Answer, answer
+from suite.answers.sentences import listed
 from suite.case import Outcome, Purpose
 from suite.results.frame import Frame
 
@@ -39,11 +40,16 @@ def holders(frame: Frame) -> Answer | None:
     table = pl.DataFrame([held_by(*of) for of in recorded if of[0] in known], infer_schema_length=None)
     if table["held_bytes"].sum() == 0:
         return Answer("No stack keeps a record of what it holds.", table)
-    most = table.sort("held_bytes", maintain_order=True, nulls_last=False).row(-1, named=True)
-    held = units.quantity(most["held_bytes"])
-    largest = max(most["categories"] or [], key=lambda each: each["bytes"], default=None)
+    held = pl.col("held_bytes")
+    most = table.filter(held == held.max()).rows(named=True)
+    size = units.quantity(most[0]["held_bytes"])
+    if len(most) > 1:
+        cases = [f"{each['stack']} on {each['question']}" for each in most]
+        return Answer(f"{listed(cases)} hold most: {size}.", table)
+    [first] = most
+    largest = max(first["categories"] or [], key=lambda each: each["bytes"], default=None)
     of_which = f", of which {units.quantity(largest['bytes'])} {largest['category']}" if largest else ""
-    return Answer(f"{most['stack']} holds most on {most['question']}: {held}{of_which}.", table)
+    return Answer(f"{first['stack']} holds most on {first['question']}: {size}{of_which}.", table)
 
 
 def held_by(question: str, stack: str, held: dict[str, object]) -> dict[str, object]:

@@ -54,7 +54,7 @@ def published(frame: Frame) -> Answer | None:
 
 
 def line(comparison: Comparison, time: PublishedTime) -> dict[str, Any]:
-    figures = next((stack for stack in comparison.stacks if stack.stack == time.stack and stack.counts), None)
+    figures = next((stack for stack in comparison.timed if stack.stack == time.stack and stack.counts), None)
     return {
         "question": comparison.name,
         "stack": time.stack,
@@ -63,5 +63,9 @@ def line(comparison: Comparison, time: PublishedTime) -> dict[str, Any]:
         "ends": time.ends,
         "least_seconds": least_seconds(time),
         "possible": possible(time),
-        "measured_seconds": None if figures is None else figures.fetch if time.ends == "host" else figures.median.value,
+        "measured_seconds": None
+        if figures is None
+        else figures.fetch_seconds
+        if time.ends == "host"
+        else figures.steady,
     }

@@ -6,12 +6,12 @@ import polars as pl
 
 from suite import units
 from suite.answers.answer import Answer, answer
-from suite.answers.columns import flop
 from suite.answers.figures.axes import LogAxis
 from suite.answers.figures.figure import Figure
 from suite.answers.sentences import counted, not_shown
 from suite.case import Purpose
 from suite.machine.roofline import Roofline
+from suite.results.columns import flop
 from suite.results.frame import Frame
 
 ARITHMETIC, MEMORY = "arithmetic", "memory"

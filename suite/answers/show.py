@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from suite import units
-from suite.answers.columns import COLUMNS, Column
+from suite.results.columns import COLUMNS, Column
 from suite.units import UNKNOWN, Unit
 
 INTERVAL = ("_low", "_high")

@@ -8,11 +8,12 @@ import polars as pl
 
 from suite import units
 from suite.answers.answer import Answer, answer
-from suite.answers.comparisons import SHORT, compared, equal_words
+from suite.answers.comparisons import compared, equal_words
 from suite.answers.figures.figure import Figure
 from suite.answers.figures.lines import times_over
 from suite.answers.sentences import first_of
 from suite.answers.show import only
+from suite.results.columns import shown_in
 from suite.results.frame import Frame
 from suite.results.questions.sweeps import Sweep
 from suite.results.questions.sweeps import sweeps as sweeps_of
@@ -35,7 +36,9 @@ def sweeps(frame: Frame) -> Answer | None:
     said = [lowest_words(sweep, tables[sweep_name(sweep)]) for sweep in found]
     return Answer(
         first_of(said, "sweep"),
-        pl.concat([only(table, ("sweep", "question", "size", *SHORT, "baseline")) for table in tables.values()]),
+        pl.concat(
+            [only(table, ("sweep", "question", "size", *shown_in("console"), "baseline")) for table in tables.values()]
+        ),
         charts={name: chart(sweep, tables[name]) for sweep in found for name in (sweep_name(sweep),)},
         also=[*filter(None, [*said, *map(equal_words, tables.values())])],
     )

@@ -50,7 +50,8 @@ def sentence(table: pl.DataFrame) -> str:
         if slower.height:
             worst = slower.sort("speedup").row(0, named=True)
             words += f", at most {units.digits(1 / worst['speedup'])} times as long ({worst['question']})"
-        if unknown := group.filter(pl.col("verdict") == "undecided").height:
-            words += f", undecided on {unknown}"
+        for word in ("close", "undecided"):
+            if number := group.filter(verdict=word).height:
+                words += f", {word} on {number}"
         said.append(words)
     return f"{'; '.join(said)}."

@@ -167,6 +167,6 @@ def wrong(comparisons: Iterable[Comparison]) -> Iterator[str]:
         (IMPLAUSIBLE, "Times that can't be"),
     ):
         for comparison in comparisons:
-            stacks = [cell.stack for cell in comparison.cells if cell.outcome == outcome]
+            stacks = [cell.stack for cell in comparison.cases if cell.outcome == outcome]
             if stacks:
                 yield f"{words}, left out of every ratio: {', '.join(stacks)} in {comparison.name}."

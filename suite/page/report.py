@@ -83,7 +83,7 @@ class Report:
 
     @property
     def cases(self) -> int:
-        return sum(len(comparison.cells) for comparison in self.analysis.comparisons)
+        return sum(len(comparison.cases) for comparison in self.analysis.comparisons)
 
     @property
     def condensed(self) -> bool:
@@ -112,7 +112,7 @@ class Report:
         """In how many processes of which questions the steady state is assumed; empty if in none."""
         comparisons, every, each = self.analysis.comparisons, [0, 0], []
         for comparison in comparisons:
-            stacks = {cell.stack for cell in comparison.cells}
+            stacks = {cell.stack for cell in comparison.cases}
             rows = [row for row in self.analysis.counted if row["comparison_id"] == comparison.id and row.samples()]
             flags = [Flag.ASSUMED in row.flags for row in rows if row.stack_name in stacks]
             every = [every[0] + sum(flags), every[1] + len(flags)]

@@ -12,9 +12,9 @@ from suite.errors import unknown
 from suite.machine.roofline import Roofline
 from suite.protocol import Protocol
 from suite.results.baselines import over_baseline
-from suite.results.outcomes import Cell, cell, flag_counts
+from suite.results.case_row import CaseRow, case_row
+from suite.results.outcomes import flag_counts
 from suite.results.questions.programs import ProgramQuestion, program_questions
-from suite.results.stack_figures import StackFigures, stack_figures
 from suite.results.within_set import FieldComparison, field_comparisons
 from suite.sets.plan import PlanFile
 from suite.sets.rows import NOT_RUN, Row, counted, unrun
@@ -33,20 +33,19 @@ GROUPED = ("track", "pass", "precision")  # questions that differ in one of thes
 class Comparison:
     """One question asked of several stacks.
 
-    `stacks` has the figures of the stacks with times: the fastest first, those that don't count last. `cells` has every
-    planned stack, by name. `baseline` is the stack that the ratios are over. If the set's baseline has no time that
-    counts, another stack stands in for it, and `stands_in_for` is the set's baseline; else it is empty. `head` is one
-    of the rows, for the columns that all of them share; `item` is what a step processes (tokens, images, rows). `noise`
-    is the ratio of the A/A twin over replicate 1 of its stack; the interval of this ratio is the noise floor.
-    `noise_flags` are the twin's flags. `behind` has the pairs of stacks of which the first is shown to be slower.
+    `cases` has every planned stack: the fastest first, then those whose times don't count, and those without any by
+    name. `baseline` is the stack that the ratios are over. If the set's baseline has no time that counts, another stack
+    stands in for it, and `stands_in_for` is the set's baseline; else it is empty. `head` is one of the rows, for the
+    columns that all of them share; `item` is what a step processes (tokens, images, rows). `noise` is the ratio of the
+    A/A twin over replicate 1 of its stack; the interval of this ratio is the noise floor. `noise_flags` are the twin's
+    flags. `behind` has the pairs of stacks of which the first is shown to be slower.
     """
 
     id: str
     name: str
     head: Row
     item: str
-    stacks: tuple[StackFigures, ...]
-    cells: tuple[Cell, ...]
+    cases: tuple[CaseRow, ...]
     noise: Speedup | None
     noise_flags: tuple[tuple[str, str], ...]
     baseline: str = ""
@@ -54,25 +53,18 @@ class Comparison:
     behind: Behind = frozenset()
 
     @property
+    def timed(self) -> tuple[CaseRow, ...]:
+        """Returns the cases with a steady time."""
+        return tuple(case for case in self.cases if case.is_timed)
+
+    @property
     def leaders(self) -> tuple[str, ...]:
         """Returns the stacks that lead: no other is shown to be faster. The lowest median comes first."""
-        return leaders([figures.stack for figures in self.stacks if figures.counts], self.behind)
+        return leaders([case.stack for case in self.timed if case.counts], self.behind)
 
-    @property
-    def cell_of_baseline(self) -> Cell | None:
-        """Returns the cell of the set's baseline; None if it wasn't planned for this question."""
-        baseline = self.stands_in_for or self.baseline
-        return next((cell for cell in self.cells if cell.stack == baseline), None)
-
-    @property
-    def untimed(self) -> tuple[Cell, ...]:
-        """Returns the cells of the stacks without any time."""
-        timed = {figures.stack for figures in self.stacks}
-        return tuple(cell for cell in self.cells if cell.stack not in timed)
-
-    def of(self, stack: str) -> StackFigures | None:
-        """Returns a stack's figures; None where it has no times."""
-        return next((figures for figures in self.stacks if figures.stack == stack), None)
+    def of(self, stack: str) -> CaseRow | None:
+        """Returns a stack's case; None if it wasn't planned."""
+        return next((case for case in self.cases if case.stack == stack), None)
 
 
 @dataclass(frozen=True)
@@ -138,8 +130,8 @@ class Analysis:
         """Returns each shown stack's geometric mean over all questions, or over those whose columns have these values:
         {"pass": "train"}, say. Ratios over a stand-in enter none."""
         asked = [each for each in self.by_name if is_of(each.head, fields or {})]
-        questions = [each.id for each in asked if any(c.stack == self.baseline and c.counts for c in each.cells)]
-        others = sorted({cell.stack for each in asked for cell in each.cells} - {self.baseline})
+        questions = [each.id for each in asked if (case := each.of(self.baseline)) and case.counts]
+        others = sorted({case.stack for each in asked for case in each.cases} - {self.baseline})
         return tuple(summaries(self.speedups, others, questions, self.protocol)) if questions else ()
 
     def groups(self, fields: Mapping[str, str] | None = None) -> tuple[dict[str, str], ...]:
@@ -213,15 +205,14 @@ def questions(
     asked = []
     for question, rows in groups.items():
         by_stack = grouped(rows, lambda row: row.stack_name)
-        figures = [
-            stack_figures(
+        cases = [
+            case_row(
                 processes,
                 roofline if processes[0]["target"] != "cpu" or cores in (0, processes[0]["threads"]) else None,
                 pairing.protocol,
                 kernels.get(processes[0]["case_id"], ""),
             )
             for processes in by_stack.values()
-            if any(row.samples() for row in processes)
         ]
         asked.append(
             Comparison(
@@ -229,13 +220,16 @@ def questions(
                 name=names[question],
                 head=rows[0],
                 item=items.get(rows[0].text("workload"), ITEMS),
-                stacks=tuple(sorted(figures, key=lambda stack: (not stack.counts, stack.median.value, stack.stack))),
-                cells=tuple(cell(stack, processes) for stack, processes in sorted(by_stack.items())),
+                cases=tuple(sorted(cases, key=order)),
                 noise=twins.get(question),
                 noise_flags=flag_counts([row for row in rows if row["replicate"] > 1]),
             )
         )
     return tuple(sorted(asked, key=lambda comparison: comparison.name))
+
+
+def order(case: CaseRow) -> tuple[bool, bool, float, str]:
+    return not case.is_timed, case.is_timed and not case.counts, case.median_seconds or 0.0, case.stack
 
 
 def raised(measured: Roofline | None, rows: Iterable[Row]) -> Roofline | None:

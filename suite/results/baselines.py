@@ -4,12 +4,10 @@ counts, the fastest stack stands in for it. Geometric means leave ratios over a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from suite.results.outcomes import Cell
-from suite.results.stack_figures import StackFigures
 from suite.sets.rows import NOT_RUN
 from suite.verdicts.leads import behind
 from suite.verdicts.pairing import Side
@@ -43,27 +41,28 @@ def over_baseline(analysis: Analysis, pairing: Pairing, baseline: str) -> Analys
 
 def compared(comparison: Comparison, pairing: Pairing, baseline: str, over: Mapping[Side, Speedup]) -> Comparison:
     """Returns a question over a baseline; over a stand-in if this baseline has no time that counts."""
-    chosen = stand_in(baseline, comparison.cells, comparison.stacks)
+    chosen = stand_in(comparison, baseline)
     if chosen:
         over = pairing.over(chosen)
-    stacks = (
-        replace(stack, is_baseline=stack.stack == (chosen or baseline), speedup=over.get((comparison.id, stack.stack)))
-        for stack in comparison.stacks
+    cases = (
+        replace(case, is_baseline=case.stack == (chosen or baseline), speedup=over.get((comparison.id, case.stack)))
+        if case.is_timed
+        else case
+        for case in comparison.cases
     )
     return replace(
         comparison,
         baseline=chosen or baseline,
         stands_in_for=baseline if chosen else "",
-        stacks=tuple(stacks),
+        cases=tuple(cases),
         behind=behind(pairing).get(comparison.id, frozenset()),
     )
 
 
-def stand_in(baseline: str, cells: Sequence[Cell], figures: Sequence[StackFigures]) -> str:
+def stand_in(comparison: Comparison, baseline: str) -> str:
     """Returns the fastest stack if the baseline was run but has no time that counts, and two stacks or more have one.
     In every other case no stack stands in, and the result is empty."""
-    failed = any(cell.stack == baseline and not cell.counts and cell.outcome != NOT_RUN for cell in cells)
-    counting = [stack for stack in figures if stack.counts]
-    if not failed or len(counting) < 2:
-        return ""
-    return min(counting, key=lambda stack: (stack.median.value, stack.stack)).stack
+    case = comparison.of(baseline)
+    failed = case is not None and not case.counts and case.outcome != NOT_RUN
+    counting = [each for each in comparison.timed if each.counts]
+    return counting[0].stack if failed and len(counting) > 1 else ""

@@ -12,16 +12,16 @@ from typing import Any
 
 import polars as pl
 
-from suite import units
 from suite.case import Outcome, Purpose
 from suite.machine.roofline import Roofline
 from suite.protocol import Protocol
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison, raised
-from suite.results.outcomes import Cell, outcome_text
+from suite.results.case_row import CaseRow, used_processes
+from suite.results.columns import COLUMNS
+from suite.results.outcomes import outcome_text
 from suite.results.ranking import ranked_stacks
-from suite.results.ratios import ends, ratios
-from suite.results.stack_figures import StackFigures, greatest, middle, used_processes
+from suite.results.ratios import ratios
 from suite.sets.rows import Row
 from suite.sets.schema import SCHEMA, to_table
 from suite.stats import MODES_SPREAD, outliers
@@ -34,22 +34,19 @@ os.environ.pop("_RJEM_MALLOC_CONF", None)
 signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003  # it has no keyword
 
 KEYS = ("question_id", "stack")
-FIGURES = {
-    **{f"{each}_seconds": each for each in ("first", "second", "dispatch", "pipelined", "fetch", "compile", "best")},
-    **{each: each for each in ("efficiency", "peak_bytes", "relative_error", "spread", "kernels")},
-    "two_modes": "has_modes",
-}  # {column: the field of StackFigures}, which the map and the panels have, too
+OF_CASE = (
+    *("stack", "outcome", "phase", "reason", "counts", "ok", "planned"),
+    *(f"{name}_seconds" for name in ("first", "second", "dispatch", "pipelined", "fetch", "compile")),
+    *("efficiency", "peak_bytes", "relative_error", "tolerance", "kernels"),
+    *(f"median_seconds{end}" for end in ("", "_low", "_high")),
+)  # columns that are a case's fields
+OF_PROCESSES = ("best_seconds", "spread", "two_modes")  # the same, of a case with times
 TYPES: dict[str, Any] = {
-    **dict.fromkeys(("question", "question_id", "stack", "outcome", "phase", "ended", "reason"), pl.String),
-    "counts": pl.Boolean,
+    **dict.fromkeys(("question", "question_id", "ended", "baseline", "item"), pl.String),
+    **dict.fromkeys((*OF_CASE, *OF_PROCESSES, "peak_ended_bytes"), pl.Float64),
+    **dict.fromkeys(("stack", "outcome", "phase", "reason", "kernels"), pl.String),
+    **dict.fromkeys(("counts", "two_modes", "leads"), pl.Boolean),
     **dict.fromkeys(("ok", "planned"), pl.Int64),
-    **dict.fromkeys(("baseline", "item"), pl.String),
-    "leads": pl.Boolean,
-    **dict.fromkeys(FIGURES, pl.Float64),
-    **dict.fromkeys(("peak_ended_bytes", "tolerance"), pl.Float64),
-    **{f"median_seconds{end}": pl.Float64 for end in ("", "_low", "_high")},
-    "two_modes": pl.Boolean,
-    "kernels": pl.String,
     "flags": pl.List(pl.String),
 }
 RATIO = {
@@ -105,11 +102,7 @@ class Frame:
         stack without a steady time are medians over the processes that came so far."""
         timed = [row for row in self.analysis.counted if row["purpose"] == Purpose.TIMED]
         rows = grouped(timed, lambda row: (row.text("comparison_id"), row.stack_name))
-        lines = [
-            line(comparison, cell, comparison.of(cell.stack), rows.get((comparison.id, cell.stack), []))
-            for comparison in self.analysis.comparisons
-            for cell in [*(figures.cell for figures in comparison.stacks), *comparison.untimed]
-        ]
+        lines = [line(comparison, case) for comparison in self.analysis.comparisons for case in comparison.cases]
         return (
             pl.DataFrame(lines, schema=TYPES)
             .join(self.ratios.select(*KEYS, *RATIO).rename(RATIO), on=KEYS, how="left", maintain_order="left")
@@ -169,60 +162,26 @@ class Frame:
         )
 
 
-def line(comparison: Comparison, cell: Cell, figures: StackFigures | None, rows: list[Row]) -> dict[str, Any]:
+def line(comparison: Comparison, case: CaseRow) -> dict[str, Any]:
     """Returns one stack on one question; what it lacks is null."""
-    values: dict[str, Any] = {
+    return {
         "question": comparison.name,
         "question_id": comparison.id,
-        "stack": cell.stack,
-        "outcome": cell.outcome,
-        "phase": cell.phase,
-        "ended": "" if cell.outcome == Outcome.OK else outcome_text(cell),
-        "reason": cell.reason,
-        "counts": cell.counts,
-        "ok": cell.ok,
-        "planned": cell.total,
+        **{name: getattr(case, name) for name in (*OF_CASE, *(OF_PROCESSES if case.is_timed else ()))},
+        "ended": "" if case.outcome == Outcome.OK else outcome_text(case),
         "baseline": comparison.baseline,
         "item": comparison.item,
-        "leads": cell.stack in comparison.leaders,
+        "leads": case.stack in comparison.leaders,
+        "kernels": case.kernels if case.is_timed else None,
+        "peak_ended_bytes": dict(case.peak_parts).get("ended"),
+        "flags": [flag for flag, _ in case.flags] if case.is_timed else None,
     }
-    if figures is None:
-        return values | {
-            f"{call}_seconds": middle(row.number(f"{call}_seconds") for row in rows if row["replicate"] == 1)
-            for call in ("first", "second")
-        }
-    values |= {column: getattr(figures, field) for column, field in FIGURES.items()}
-    values |= {
-        "peak_ended_bytes": dict(figures.peak_parts).get("ended"),
-        "flags": [flag for flag, _ in figures.flags],
-        "tolerance": greatest(rows, "tolerance"),
-        **ends("median_seconds", figures.median),
-    }
-    return values
 
 
 def of_processes(stacks: Iterable[Sequence[Row]]) -> pl.DataFrame:
     """Returns the figures that each stack's processes give by their own samples and counters."""
     processes = pl.DataFrame([process(row) for rows in stacks for row in used_processes(rows)], schema=PROCESS)
-    steady, synced, fetch = pl.col("samples").explode(), pl.col("synced"), pl.col("fetch")
-    compiles = [pl.max(f"compiles_{call}").cast(pl.Int64).cast(pl.String) for call in ("first", "second", "steady")]
-    return processes.group_by(KEYS).agg(
-        pl.median("items", "page_faults"),
-        pl.max("graph_breaks"),
-        pl.min("cores"),
-        pl.sum("outliers", "turns", "slow_turns"),
-        average_seconds=pl.col("samples").list.mean().mean(),
-        p5_seconds=steady.quantile(0.05, "linear"),
-        p95_seconds=steady.quantile(0.95, "linear"),
-        early=(1 - pl.col("dispatch") / synced).clip(0).median(),
-        gain=(synced / pl.col("pipelined")).filter(pl.col("pipelined") > 0).median(),
-        copies=(fetch - synced).drop_nulls(),
-        compilations=pl.when(pl.any_horizontal(each.is_not_null() for each in compiles)).then(
-            pl.concat_str([each.fill_null(units.UNKNOWN) for each in compiles], separator=" / ")
-        ),
-        result_types=names_in(pl.col("result_types").explode()),
-        precision_observed=names_in(pl.col("precision")),
-    )
+    return processes.group_by(KEYS).agg(**{name: each.of for name, each in COLUMNS.items() if each.of is not None})
 
 
 def process(row: Row) -> dict[str, Any]:
@@ -241,11 +200,6 @@ def process(row: Row) -> dict[str, Any]:
         "precision": row.text("precision_observed"),
         **{name: row.number(column) for name, column in SCALARS.items()},
     }
-
-
-def names_in(column: pl.Expr) -> pl.Expr:
-    """Returns the different names of a group as one text."""
-    return column.filter(column != "").unique().sort().str.join(", ")
 
 
 def attempts(rows: Sequence[Row]) -> pl.DataFrame:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from suite.case import Outcome, phase_words
 from suite.sets.rows import IMPLAUSIBLE, NOT_RUN, Row, accepted
+
+if TYPE_CHECKING:
+    from suite.results.case_row import CaseRow
 
 # If processes ended differently, the first of these outcomes stands for all: readers act on it first. Unsupported comes
 # before not run, because a case that is unsupported in one block is so in all.
@@ -55,58 +58,22 @@ WORDS = {
 WITHOUT_PHASE = ("ok", "unsupported", "wrong", "differ", IMPLAUSIBLE)  # outcomes whose phase says nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One stack on one question: the gravest outcome of its processes, and how many of them are `ok`."""
-
-    stack: str
-    outcome: str
-    phase: str
-    reason: str
-    ok: int
-    total: int
-
-    @property
-    def counts(self) -> bool:
-        """Whether the times may be compared: some process is `ok` and none is `wrong`, `differ` or `implausible`."""
-        return self.ok > 0 and self.outcome not in (Outcome.WRONG, Outcome.DIFFER, IMPLAUSIBLE)
-
-    @property
-    def failed(self) -> bool:
-        """Whether some process ended otherwise than `ok`."""
-        return self.outcome not in (Outcome.OK, NOT_RUN)
-
-
 def outcome_words(outcome: str, phase: str) -> str:
     """Returns `out of host memory in the first run`; without the phase where it says nothing."""
     words = WORDS.get(outcome, outcome)
     return f"{words} {phase_words(phase)}" if phase and outcome not in WITHOUT_PHASE else words
 
 
-def outcome_text(cell: Cell) -> str:
+def outcome_text(case: CaseRow) -> str:
     """Returns `ok` or `timeout in the first run`; if other processes ended ok, `wrong result, 1 of 3`."""
-    share = f", {cell.total - cell.ok} of {cell.total}" if 0 < cell.ok < cell.total else ""
-    return f"{outcome_words(cell.outcome, cell.phase)}{share}"
+    share = f", {case.planned - case.ok} of {case.planned}" if 0 < case.ok < case.planned else ""
+    return f"{outcome_words(case.outcome, case.phase)}{share}"
 
 
 def gravest(outcomes: Iterable[str]) -> str:
     """Returns the outcome that stands for several processes, by `SEVERITY`."""
     seen = set(outcomes)
     return str(next((word for word in SEVERITY if word in seen), min(seen, default=NOT_RUN)))
-
-
-def cell(stack: str, rows: Sequence[Row]) -> Cell:
-    """Returns the cell of one case's rows, with phase and reason of the first row that has the gravest outcome."""
-    worst = gravest(row.outcome for row in rows)
-    first = next((row for row in rows if row.outcome == worst), None)
-    return Cell(
-        stack=stack,
-        outcome=worst,
-        phase=first.text("phase") if first is not None else "",
-        reason=first.text("reason") if first is not None else "",
-        ok=sum(row.outcome == Outcome.OK for row in rows),
-        total=len(rows),
-    )
 
 
 def is_absent(reason: str) -> bool:

@@ -27,7 +27,7 @@ def compared_stacks(analysis: Analysis) -> tuple[str, ...]:
     """Returns the stacks of all comparisons in the catalogue's order, which keeps dialects together; stacks that the
     catalogue doesn't have come last."""
     return tuple(
-        sorted({cell.stack for comparison in analysis.comparisons for cell in comparison.cells}, key=catalogue_order)
+        sorted({case.stack for comparison in analysis.comparisons for case in comparison.cases}, key=catalogue_order)
     )
 
 

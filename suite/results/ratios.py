@@ -25,10 +25,10 @@ def ratios(analysis: Analysis) -> pl.DataFrame:
     """Returns the ratios over the baseline of an analysis, by its clock; a value above 1 is faster. On a question where
     another stack stands in for the baseline, the ratios are over this stack, and `stands_in_for` names the baseline."""
     lines = [
-        line(comparison, figures.speedup, analysis.pairing.clock)
+        line(comparison, case.speedup, analysis.pairing.clock)
         for comparison in analysis.comparisons
-        for figures in comparison.stacks
-        if figures.speedup
+        for case in comparison.cases
+        if case.speedup
     ]
     return pl.DataFrame(lines, schema=TYPES)
 

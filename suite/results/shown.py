@@ -20,7 +20,7 @@ def only(analysis: Analysis, stacks: Sequence[str], questions: Sequence[str] = (
     """
     names = sorted({row.stack_name for row in analysis.rows})
     shown = matching("stack", stacks, names) | {analysis.baseline}
-    comparisons = [each for whole in analysis.comparisons if (each := of_stacks(whole, shown)).cells]
+    comparisons = [each for whole in analysis.comparisons if (each := of_stacks(whole, shown)).cases]
     asked = matching("question", questions, [each.name for each in comparisons])
     kept, left = (tuple(each for each in comparisons if (each.name in asked) == wanted) for wanted in (True, False))
     if shown == {*names} and not left:
@@ -51,11 +51,7 @@ def matching(kind: str, patterns: Sequence[str], names: Collection[str]) -> set[
 
 
 def of_stacks(comparison: Comparison, shown: Collection[str]) -> Comparison:
-    return replace(
-        comparison,
-        stacks=tuple(figures for figures in comparison.stacks if figures.stack in shown),
-        cells=tuple(cell for cell in comparison.cells if cell.stack in shown),
-    )
+    return replace(comparison, cases=tuple(case for case in comparison.cases if case.stack in shown))
 
 
 def of_field(comparison: FieldComparison, shown: Collection[str]) -> FieldComparison:

@@ -46,6 +46,6 @@ def test_the_stretches_of_least_total_do_not_overlap() -> None:
 def test_each_stack_without_a_line_is_named_with_its_outcome(made: Report) -> None:
     answer = found(made, "break_even")
     named = {*re.findall(r"(\w+ on [^(,]+) \(", answer.also[-1])}
-    cells = {(cell.stack, each.name) for each in made.analysis.comparisons for cell in each.cells}
+    cells = {(cell.stack, each.name) for each in made.analysis.comparisons for cell in each.cases}
     shown = {(line["stack"], line["question"]) for line in answer.table.iter_rows(named=True)}
     assert named == {f"{stack} on {question}" for stack, question in cells - shown} != set()

@@ -36,13 +36,13 @@ def analysis_of(rows: list[Row], baseline: str = "numpy", **plan: Any) -> Analys
 
 def test_a_notebook_s_tables_are_the_analysis(loaded: results.Results) -> None:
     analysis = loaded.analysis()
-    shown = {(c.name, f.stack): f for c in analysis.comparisons for f in c.stacks}
+    shown = {(c.name, f.stack): f for c in analysis.comparisons for f in c.timed}
     stacks = {(line["question"], line["stack"]): line for line in loaded.stacks().iter_rows(named=True)}
     assert len(stacks) == 12 and len(shown) == 10
     for place, figures in shown.items():
         line = stacks[place]
-        assert (line["median_seconds"], line["first_seconds"]) == (figures.median.value, figures.first)
-        assert (line["outcome"], line["planned"]) == (figures.outcome, figures.cell.total)
+        assert (line["median_seconds"], line["first_seconds"]) == (figures.median_seconds, figures.first_seconds)
+        assert (line["outcome"], line["planned"]) == (figures.outcome, figures.planned)
         if figures.speedup:
             assert (line["speedup"], line["verdict"]) == (figures.speedup.ratio.value, figures.speedup.verdict)
     refused = stacks["llama train tiny", "numpy"]
@@ -92,7 +92,7 @@ def test_an_unsupported_case_of_an_unfinished_set_is_unsupported(known: str) -> 
         rows.append(row_of(attempts[1], outcome="unsupported", reason=reason, synced_seconds=None))
     analysis = analysis_of(rows, attempts=tuple(attempts), cases=tuple(planned))
     [comparison] = analysis.comparisons
-    cells = {cell.stack: (cell.outcome, cell.reason) for cell in comparison.cells}
+    cells = {cell.stack: (cell.outcome, cell.reason) for cell in comparison.cases}
     assert cells[JAX] == ("unsupported", reason)
     assert cells["numpy"][0] == "not run" and analysis.not_run == (1 if known == "by the plan" else 2)
     assert analysis.blocks == {1}
@@ -101,7 +101,7 @@ def test_an_unsupported_case_of_an_unfinished_set_is_unsupported(known: str) -> 
 def test_a_baseline_that_was_planned_and_never_ran_has_no_ratio() -> None:
     attempts = tuple(attempt_of(stack) for stack in ("numpy", JAX))
     analysis = analysis_of([row_of(attempts[1])], attempts=attempts, cases=tuple(Planned(a.case) for a in attempts))
-    assert analysis.speedups == () and [f.stack for f in analysis.comparisons[0].stacks] == [JAX]
+    assert analysis.speedups == () and [f.stack for f in analysis.comparisons[0].timed] == [JAX]
     with pytest.raises(UserError, match="Did you mean 'numpy'"):
         analysis_of([row_of(attempts[1])], "numpi", attempts=attempts)
 
@@ -211,9 +211,9 @@ def test_what_an_explain_process_was_told_stands_beside_its_stack() -> None:
     rows.append(row_of(explained, synced_seconds=None, kernels=used))
     analysis = analysis_of(rows)
     [comparison] = analysis.comparisons
-    assert [(f.stack, f.kernels) for f in comparison.stacks] == [(JAX, "oneDNN avx512_core; rest ATen"), ("numpy", "")]
+    assert [(f.stack, f.kernels) for f in comparison.timed] == [(JAX, "oneDNN avx512_core; rest ATen"), ("numpy", "")]
     assert analysis.blocks == {1, 2, 3}, "it is in none of them"
-    assert all(figures.cell.total == 3 for figures in comparison.stacks), "nor a process that could count"
+    assert all(figures.planned == 3 for figures in comparison.timed), "nor a process that could count"
 
 
 def test_an_explanation_that_has_no_row_is_planned_and_not_run() -> None:
@@ -263,8 +263,8 @@ def test_the_fastest_that_counts_stands_in_for_a_baseline_that_failed() -> None:
     whole, failed = analysis.comparisons
     assert (whole.name, whole.baseline, whole.stands_in_for) == ("gemm forward", "numpy", "")
     assert (failed.name, failed.baseline, failed.stands_in_for) == ("gemm train", JAX, "numpy")
-    ratios = {figures.stack: figures.speedup for figures in failed.stacks}
-    assert [figures.stack for figures in failed.stacks if figures.is_baseline] == [JAX]
+    ratios = {figures.stack: figures.speedup for figures in failed.timed}
+    assert [figures.stack for figures in failed.timed if figures.is_baseline] == [JAX]
     assert ratios["numpy"] is None and ratios[JAX] is None, "what is wrong is in no ratio"
     over = ratios["tf_xla"]
     assert over is not None and (over.baseline, over.ratio.value) == (JAX, pytest.approx(0.2525, rel=1e-2))
@@ -278,10 +278,10 @@ def test_a_stack_that_was_faster_than_the_machine_can_be_is_in_no_ratio_and_not_
     rows = rows_of({"numpy": [0.02] * 3, JAX: [1e-6] * 3, "tf_xla": [0.01, 0.0101, 0.0102]})
     rows = [row | {"flags": ["implausible"]} if (row["stack"], row["block"]) == (JAX, 2) else row for row in rows]
     [comparison] = analysis_of(rows).comparisons
-    figures = {stack.stack: stack for stack in comparison.stacks}
+    figures = {stack.stack: stack for stack in comparison.timed}
     assert not figures[JAX].counts and figures[JAX].outcome == "implausible" and figures[JAX].speedup is None
     assert figures["tf_xla"].speedup is not None
-    assert [stack.stack for stack in comparison.stacks] == ["tf_xla", "numpy", JAX], "those that count come first"
+    assert [stack.stack for stack in comparison.timed] == ["tf_xla", "numpy", JAX], "those that count come first"
     [notice] = [text for text in notices.wrong([comparison]) if JAX in text]
     assert notice.startswith("Times that can't be, left out of every ratio: jax_jit in ")
 

@@ -20,7 +20,7 @@ def loaded() -> results.Results:
 
 def test_every_baseline_is_as_the_set_has_it_itself(loaded: results.Results) -> None:
     analysis = loaded.analysis()
-    stacks = {cell.stack for comparison in analysis.comparisons for cell in comparison.cells}
+    stacks = {cell.stack for comparison in analysis.comparisons for cell in comparison.cases}
     assert len(stacks) > 1
     for stack in stacks:
         ours, theirs = rebased(analysis, stack), loaded.analysis(stack)
@@ -42,7 +42,7 @@ def test_another_clock_is_that_of_ratios(loaded: results.Results, clock: str) ->
         found = {
             (each.id, figures.stack): [speedup.ratio.value, speedup.verdict]
             for each in rebased(analysis, baseline, clock).comparisons
-            for figures in each.stacks
+            for figures in each.timed
             if (speedup := figures.speedup)
         }
         assert found == expected

@@ -40,8 +40,8 @@ def test_speedups_and_means_are_those_of_the_whole_set() -> None:
     assert some.speedups == whole.speedups, "the family stays"
     assert some.means() == tuple(line for line in whole.means() if line.stack in stacks) != ()
     for before, after in zip(whole.comparisons, some.comparisons, strict=True):
-        assert after.stacks == tuple(each for each in before.stacks if each.stack in stacks)
-        assert {cell.stack for cell in after.cells} <= stacks
+        assert after.timed == tuple(each for each in before.timed if each.stack in stacks)
+        assert {cell.stack for cell in after.cases} <= stacks
     assert only(whole, ()) is whole and only(whole, ("*",)) is whole
 
 

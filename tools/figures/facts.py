@@ -47,7 +47,7 @@ class Factors:
 def over_baseline(source: Source, stack: str, track: str) -> Factors:
     """Returns the speedups of a stack on all questions of a track. Raises UserError if there are none."""
     asked = [each.of(stack) for each in source.analysis.comparisons if each.head["track"] == track]
-    known = [figures.speedup for figures in asked if figures and figures.counts and figures.speedup]
+    known = [case.speedup for case in asked if case and case.counts and case.speedup]
     return factors([each.ratio.value for each in known], [each.verdict for each in known], f"{stack}, {track} track")
 
 

@@ -195,7 +195,7 @@ def stacks_of(sources: Sequence[Source], comparison: Comparison) -> pl.DataFrame
 def has_page_faults(comparison: Comparison) -> bool:
     """Whether page faults may have cost some stack of this question more than 5 % of its processor time, by its
     flag."""
-    return any(flag == Flag.PAGE_FAULTS for figures in comparison.stacks for flag, _ in figures.flags)
+    return any(flag == Flag.PAGE_FAULTS for figures in comparison.timed for flag, _ in figures.flags)
 
 
 def newest_lock(environment: str, target: str) -> str:

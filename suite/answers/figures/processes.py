@@ -11,7 +11,7 @@ from typing import NamedTuple
 from suite import units
 from suite.answers.figures.axes import LogAxis, Places
 from suite.answers.figures.times import kind_of
-from suite.results.stack_figures import StackFigures
+from suite.results.case_row import CaseRow
 from suite.sets.rows import Row
 
 PLOT_TOP, PLOT_HEIGHT = 6, 80  # of the plot of processes, in pixels
@@ -40,7 +40,7 @@ class RunPlot:
     warmup: int
 
 
-def marks(figures: StackFigures, axis: LogAxis, unit: units.Unit) -> tuple[Mark, ...]:
+def marks(figures: CaseRow, axis: LogAxis, unit: units.Unit) -> tuple[Mark, ...]:
     """Returns a mark for each process: its block across, its median up."""
     blocks = Places(sorted({process.block for process in figures.processes}))
     return tuple(

@@ -9,14 +9,14 @@ import polars as pl
 from suite import units
 from suite.answers.figures.axes import LogAxis
 from suite.answers.figures.figure import Figure
-from suite.results.stack_figures import Process, StackFigures
+from suite.results.case_row import CaseRow, Process
 from suite.units import Unit
 
 KINDS = {"process": "one process", "twin": "its A/A twin", "rejected": "not counted"}
 RUNS = {"first": "first run", "second": "second run", "steady": "steady median"}
 
 
-def processes(stacks: Sequence[StackFigures], unit: Unit, anchor: str) -> Figure:
+def processes(stacks: Sequence[CaseRow], unit: Unit, anchor: str) -> Figure:
     """Returns the steady median of every process: equal processes that differ show how little one of them proves."""
     marks = pl.DataFrame(
         [
@@ -31,9 +31,7 @@ def processes(stacks: Sequence[StackFigures], unit: Unit, anchor: str) -> Figure
             for process in stack.processes
         ]
     )
-    middles = [
-        (label(stack), stack.median.value, f"{stack.stack}, median: {unit(stack.median.value)}") for stack in stacks
-    ]
+    middles = [(label(stack), stack.steady, f"{stack.stack}, median: {unit(stack.steady)}") for stack in stacks]
     axis, spans = LogAxis.over(marks["x"]), spans_of(marks)
     apart = (units.ratio(span["high"] / span["low"]) for span in spans.iter_rows(named=True))
     return Figure(
@@ -58,7 +56,7 @@ def processes(stacks: Sequence[StackFigures], unit: Unit, anchor: str) -> Figure
     )
 
 
-def runs(stacks: Sequence[StackFigures], of_run: Mapping[str, Unit], anchor: str) -> Figure:
+def runs(stacks: Sequence[CaseRow], of_run: Mapping[str, Unit], anchor: str) -> Figure:
     """Returns the first, second and steady run of each stack: what a fresh process pays before it is fast. `of_run` has
     the units that the comparison's table uses."""
     marks = pl.DataFrame(
@@ -71,7 +69,7 @@ def runs(stacks: Sequence[StackFigures], of_run: Mapping[str, Unit], anchor: str
                 "title": f"{stack.stack}, {run} run: {of_run[run](seconds)}",
             }
             for stack in stacks
-            for run, seconds in zip(RUNS, (stack.first, stack.second, stack.median.value), strict=True)
+            for run, seconds in zip(RUNS, (stack.first_seconds, stack.second_seconds, stack.steady), strict=True)
             if seconds is not None and seconds > 0
         ]
     )
@@ -81,7 +79,8 @@ def runs(stacks: Sequence[StackFigures], of_run: Mapping[str, Unit], anchor: str
         title="First, second and steady run",
         names=[label(stack) for stack in stacks],
         values=[
-            f"first/steady {units.ratio(stack.first / stack.median.value)}" if stack.first else "" for stack in stacks
+            f"first/steady {units.ratio(stack.first_seconds / stack.steady)}" if stack.first_seconds else ""
+            for stack in stacks
         ],
         marks=[spans_of(marks), marks],
         across=axis,
@@ -104,6 +103,6 @@ def kind_of(process: Process, *, counts: bool) -> str:
     return "twin" if process.replicate > 1 else "process"
 
 
-def label(figures: StackFigures) -> str:
+def label(figures: CaseRow) -> str:
     """Returns the stack's name, with a cross where its times don't count."""
     return figures.stack if figures.counts else f"✕ {figures.stack}"

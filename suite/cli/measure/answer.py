@@ -56,7 +56,7 @@ def print_results(
         for stack, doubt in [pair for each in analysis.comparisons for pair in doubts(each)]:
             print(f"Note: {stack}: {doubt}.")
         if any(each.head["implementation"] for each in analysis.comparisons):
-            name = analysis.comparisons[0].stacks[-1].stack if analysis.comparisons[0].stacks else "STACK"
+            name = analysis.comparisons[0].timed[-1].stack if analysis.comparisons[0].timed else "STACK"
             print(f"Over another function, without measuring again: {COMMAND} report --baseline={name} --format=md")
     if report.cause:
         print(report.cause.first, f"To test it: {report.cause.command}" if report.cause.command else "")
@@ -70,7 +70,7 @@ def doubts(comparison: Comparison) -> list[tuple[str, str]]:
         return []
     return [
         (stack.stack, f"{DOUBTS[flag]}{f' ({share} processes)' if share else ''}")
-        for stack in comparison.stacks
+        for stack in comparison.timed
         for flag, share in stack.flags
         if flag in DOUBTS
     ]
@@ -78,16 +78,16 @@ def doubts(comparison: Comparison) -> list[tuple[str, str]]:
 
 def print_agreement(comparison: Comparison) -> None:
     """Prints how each case of a question ended, and how nearly those that ran agree."""
-    figures = {stack.stack: stack for stack in comparison.stacks}
+    figures = {stack.stack: stack for stack in comparison.timed}
     errors = {name: stack.relative_error for name, stack in figures.items() if stack.counts}
     lines = [
         [cell.stack, outcome_text(cell), units.magnitude(errors.get(cell.stack)), shortened(cell.reason)]
-        for cell in comparison.cells
+        for cell in comparison.cases
     ]
     print_table(comparison.name, ["stack", "outcome", "relative error", "why"], lines, numbers=["relative error"])
     known = [error for error in errors.values() if error is not None]
     worst = f"; the worst relative error is {units.magnitude(max(known))}" if known else ""
-    print(f"{len(errors)} of {len(comparison.cells)} run and agree{worst}.")
+    print(f"{len(errors)} of {len(comparison.cases)} run and agree{worst}.")
     for stack, doubt in doubts(comparison):
         print(f"Note: {stack}: {doubt}.")
     print()

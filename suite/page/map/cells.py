@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from suite import units
 from suite.case import OUT_OF_MEMORY, Outcome
-from suite.results.outcomes import WORDS, Cell, is_absent, outcome_text
+from suite.results.case_row import CaseRow
+from suite.results.outcomes import WORDS, is_absent, outcome_text
 from suite.sets.rows import IMPLAUSIBLE, NOT_RUN
 from suite.stats import Estimate, Word
 
@@ -96,14 +97,14 @@ def ratio_square(ratio: Estimate, verdict: Word, over: str = "", note: str = "")
     return Square(verdict, size, interval, title, colour(ratio.value), note)
 
 
-def state_square(cell: Cell) -> Square:
+def state_square(cell: CaseRow) -> Square:
     """Returns the cell of a stack without a time that counts: how it ended, in words, and why."""
     kind = state(cell)
     words = STATES[kind][1] if kind != "failed" else WORDS.get(cell.outcome, cell.outcome)
     return Square(kind, words, title=": ".join(filter(None, [outcome_text(cell), cell.reason])))
 
 
-def state(cell: Cell) -> str:
+def state(cell: CaseRow) -> str:
     """Returns which of STATES a cell without a time that counts is in."""
     if cell.outcome in OUT_OF_MEMORY:
         return "memory"

@@ -91,7 +91,7 @@ class PageMap:
     def baselines(self) -> tuple[str, ...]:
         """The stacks with a time that counts, and the set's own baseline, in the order of the columns."""
         comparisons = self.analysis.comparisons if self.is_whole else ()
-        counting = {stack.stack for comparison in comparisons for stack in comparison.stacks if stack.counts}
+        counting = {stack.stack for comparison in comparisons for stack in comparison.timed if stack.counts}
         return tuple(stack for stack in self.stacks if stack in {self.baseline, *counting})
 
     @property
@@ -121,7 +121,7 @@ class PageMap:
 
     @property
     def order(self) -> list[list[str]]:
-        return [[stack.stack for stack in each.stacks if stack.counts] for each in self.analysis.comparisons]
+        return [[stack.stack for stack in each.timed if stack.counts] for each in self.analysis.comparisons]
 
     @property
     def behind(self) -> list[Behind]:

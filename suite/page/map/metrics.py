@@ -11,9 +11,9 @@ from suite.page.map.cells import NOTHING, Square, colour, ratio_square, state_sq
 from suite.page.sections.timed.units import Units, column_units
 from suite.page.sections.whole_set.terms import flag_words
 from suite.results.analysis import Comparison
+from suite.results.case_row import CaseRow
 from suite.results.cases.break_even import Course, crossing
-from suite.results.outcomes import Cell, outcome_text
-from suite.results.stack_figures import StackFigures
+from suite.results.outcomes import outcome_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class Metric:
     words: str
     explained: str
     clock: str = ""
-    own: Callable[[StackFigures, Units], str] = lambda stack, unit: ""
-    read: Callable[[StackFigures, StackFigures], Square] | None = None
+    own: Callable[[CaseRow, Units], str] = lambda stack, unit: ""
+    read: Callable[[CaseRow, CaseRow], Square] | None = None
     ends: tuple[str, str] = ("slower", "faster")
     of_baseline: str = "1×"
 
@@ -37,7 +37,7 @@ def nothing(reason: str) -> Square:
     return Square("none", units.UNKNOWN, title=reason, note=reason)
 
 
-def memory_square(base: StackFigures, stack: StackFigures) -> Square:
+def memory_square(base: CaseRow, stack: CaseRow) -> Square:
     """Returns the cell of a peak of memory, with the baseline's peak over the stack's. A peak is a single number: the
     ratio has no interval, and so no verdict."""
     if not base.peak_bytes or not stack.peak_bytes:
@@ -47,7 +47,7 @@ def memory_square(base: StackFigures, stack: StackFigures) -> Square:
     return Square("measured", units.ratio(ratio), peak, title, colour(ratio))
 
 
-def steps_square(base: StackFigures, stack: StackFigures) -> Square:
+def steps_square(base: CaseRow, stack: CaseRow) -> Square:
     """Returns the cell of a break-even: from or up to which step the stack's total time is at or below the
     baseline's."""
     crossed = crossing(stack, base)
@@ -68,7 +68,7 @@ STEADY = Metric(
     "a steady step",
     "Times of one step once it is warm, until its result is ready. Above 1× is faster.",
     "synced",
-    lambda stack, unit: unit.steady(stack.median.value),
+    lambda stack, unit: unit.steady(stack.steady),
 )
 METRICS = (
     STEADY,
@@ -77,7 +77,7 @@ METRICS = (
         "the first run",
         "Times of the first call in a fresh process, compilation included. Above 1× is faster.",
         "first",
-        lambda stack, unit: unit.first(stack.first),
+        lambda stack, unit: unit.first(stack.first_seconds),
     ),
     Metric(
         "steps",
@@ -100,40 +100,39 @@ METRICS = (
         "a step to host memory",
         "Times of one step until its result lies in host memory. Above 1× is faster.",
         "fetch",
-        lambda stack, unit: unit.steady(stack.fetch),
+        lambda stack, unit: unit.steady(stack.fetch_seconds),
     ),
 )
 
 
-def square(metric: Metric, comparison: Comparison, cell: Cell | None, *, is_decided: bool = True) -> Square:
-    """Returns the cell of a stack on a question. `comparison` is already over the chosen baseline and by the metric's
-    clock. Where something is decided, a stack that leads has a frame. The note has every flag of its processes but
-    `assumed`, which the page counts once below the map."""
-    if cell is None:
+def square(metric: Metric, comparison: Comparison, case: CaseRow | None, *, is_decided: bool = True) -> Square:
+    """Returns the cell of a stack on a question; None wasn't planned. `comparison` is already over the chosen baseline
+    and by the metric's clock. Where something is decided, a stack that leads has a frame. The note has every flag of
+    its processes but `assumed`, which the page counts once below the map."""
+    if case is None:
         return replace(NOTHING, title=f"{comparison.name}: not planned")
-    stack = comparison.of(cell.stack)
-    if stack is None or not stack.counts:
-        shown = state_square(cell)
+    if not (case.is_timed and case.counts):
+        shown = state_square(case)
     else:
-        own = metric.own(stack, column_units(comparison))
-        shown = replace(reading(metric, comparison, stack, own), own=own)
-        shown = replace(shown, leads=bool(metric.clock) and is_decided and stack.stack in comparison.leaders)
-        if metric is STEADY and stack.has_modes:
+        own = metric.own(case, column_units(comparison))
+        leads = bool(metric.clock) and is_decided and case.stack in comparison.leaders
+        shown = replace(reading(metric, comparison, case, own), own=own, leads=leads)
+        if metric is STEADY and case.two_modes:
             shown = replace(shown, has_modes=True, title=f"{shown.title}; its processes run in two modes")
-        ending = outcome_text(cell) if cell.failed else ""  # it has times, but not from all of its processes
-        twin = comparison.noise_flags if comparison.noise and comparison.noise.stack == cell.stack else ()
-        flags = [*flagged(stack.flags), *(f"A/A twin: {words}" for words in flagged(twin))]
+        ending = outcome_text(case) if case.failed else ""  # it has times, but not from all of its processes
+        twin = comparison.noise_flags if comparison.noise and comparison.noise.stack == case.stack else ()
+        flags = [*flagged(case.flags), *(f"A/A twin: {words}" for words in flagged(twin))]
         if more := "; ".join(filter(None, [ending, *flags])):
             note = "; ".join(filter(None, [shown.note, more]))
             shown = replace(shown, note=note, title=f"{shown.title} ({more})")
-    return replace(shown, title=f"{cell.stack} on {comparison.name}: {shown.title}")
+    return replace(shown, title=f"{case.stack} on {comparison.name}: {shown.title}")
 
 
 def flagged(flags: Iterable[tuple[str, str]]) -> list[str]:
     return [f"{flag_words(flag)} {share}".strip() for flag, share in flags if flag != Flag.ASSUMED]
 
 
-def reading(metric: Metric, comparison: Comparison, stack: StackFigures, own: str) -> Square:
+def reading(metric: Metric, comparison: Comparison, stack: CaseRow, own: str) -> Square:
     """Returns the cell of a stack whose times count; the baseline's has its `own` figure, over which the others' ratios
     are formed."""
     if stack.is_baseline:

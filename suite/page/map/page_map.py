@@ -101,14 +101,14 @@ def map_over(analysis: Analysis, metric: Metric, stacks: Sequence[str], *, linke
 def map_row(
     metric: Metric, comparison: Comparison, stacks: Sequence[str], analysis: Analysis, *, linked: bool
 ) -> MapRow:
-    cells = {cell.stack: cell for cell in comparison.cells}
+    cases = {case.stack: case for case in comparison.cases}
     decided = analysis.is_decided
-    squares = {stack: square(metric, comparison, cells.get(stack), is_decided=decided) for stack in stacks}
+    squares = {stack: square(metric, comparison, cases.get(stack), is_decided=decided) for stack in stacks}
     return MapRow(
         name=comparison.name,
         anchor=comparison_anchor(comparison),
         squares=tuple(
-            replace(shown, href=panel_anchor(comparison, stack)) if linked and stack in cells else shown
+            replace(shown, href=panel_anchor(comparison, stack)) if linked and stack in cases else shown
             for stack, shown in squares.items()
         ),
         values={name: comparison.head.text(name) for name in FILTERS},

@@ -22,9 +22,8 @@ from suite.page.sections.timed.headlines import modes_text
 from suite.page.sections.timed.units import Units, column_units
 from suite.page.sections.whole_set.asked import code_anchor
 from suite.results.analysis import Analysis, Comparison
-from suite.results.outcomes import Cell
+from suite.results.case_row import CaseRow
 from suite.results.questions.programs import ProgramQuestion
-from suite.results.stack_figures import StackFigures
 from suite.sets.plan import PlanFile
 from suite.sets.rows import Row
 
@@ -55,7 +54,7 @@ class Panel:
     set's own first, and `rows` are those of its processes, drawn in at most so many `columns`. `file` is the set's
     plan, without which nobody knows how to run the cell again."""
 
-    cell: Cell
+    cell: CaseRow
     over: Mapping[str, Comparison]
     rows: Sequence[Row]
     columns: int
@@ -80,8 +79,8 @@ class Panel:
         return comparison_anchor(self.comparison)
 
     @cached_property
-    def figures(self) -> StackFigures | None:
-        return self.comparison.of(self.stack)
+    def figures(self) -> CaseRow | None:
+        return self.cell if self.cell.is_timed else None
 
     @cached_property
     def units(self) -> Units:
@@ -141,7 +140,7 @@ class Panel:
             {
                 **(timing_facts(figures, self.units) if figures else {}),
                 "Processes": processes(cell, rows),
-                "Two modes": modes_text(figures, self.units.steady) if figures and figures.has_modes else "",
+                "Two modes": modes_text(figures, self.units.steady) if figures and figures.two_modes else "",
                 "Phase": phase_words(cell.phase) if cell.failed and cell.phase else "",
                 "Reason": cell.reason,
                 "Remedy": remedy(cell, rows[0].case),
@@ -189,7 +188,7 @@ def panels(analyses: Mapping[str, Analysis], machine: Mapping[str, Any], file: P
         note = mkl_note(question, analysis, machine)
         made += [
             Panel(cell, over, rows[question.id, cell.stack], columns, programs.get(question.id), note, file)
-            for cell in question.cells
+            for cell in question.cases
         ]
     return made
 
@@ -217,26 +216,26 @@ def ratio_over(baseline: str, comparison: Comparison, stack: str) -> RatioOver:
     return RatioOver(baseline, comparison.baseline, words)
 
 
-def processes(cell: Cell, rows: Sequence[Row]) -> str:
+def processes(cell: CaseRow, rows: Sequence[Row]) -> str:
     """Returns `3 ok of 5`; `0 ok of 5: 1 ran, 4 inferred` if some weren't run since another one ended badly."""
     inferred = sum(row["provenance"] == "inferred" for row in rows)
     ran = f": {len(rows) - inferred} ran, {inferred} inferred" if inferred else ""
-    return f"{cell.ok} ok of {cell.total}{ran}"
+    return f"{cell.ok} ok of {cell.planned}{ran}"
 
 
-def timing_facts(stack: StackFigures, unit: Units) -> dict[str, str]:
-    interval = units.interval(stack.median.low, stack.median.high, unit.steady)
+def timing_facts(stack: CaseRow, unit: Units) -> dict[str, str]:
+    interval = units.interval(stack.median_seconds_low, stack.median_seconds_high, unit.steady)
     clocks = {
-        "dispatch": stack.dispatch,
-        "synced": stack.median.value,
-        "pipelined": stack.pipelined,
-        "to host": stack.fetch,
+        "dispatch": stack.dispatch_seconds,
+        "synced": stack.steady,
+        "pipelined": stack.pipelined_seconds,
+        "to host": stack.fetch_seconds,
     }
     parts = [f"{units.quantity(size)} {KINDS[kind]}" for kind, size in stack.peak_parts]
     return {
-        "Median of a step": f"{unit.steady(stack.median.value)} {interval}".strip(),
-        "First, second run": f"{unit.first(stack.first)}, {unit.second(stack.second)}",
-        "Compile time": unit.compile(stack.compile) if stack.compile else "",
+        "Median of a step": f"{unit.steady(stack.steady)} {interval}".strip(),
+        "First, second run": f"{unit.first(stack.first_seconds)}, {unit.second(stack.second_seconds)}",
+        "Compile time": unit.compile(stack.compile_seconds) if stack.compile_seconds else "",
         "Clocks": ", ".join(f"{name} {unit.steady(value)}" for name, value in clocks.items() if value is not None),
         "Peak of memory": ": ".join(filter(None, [units.quantity(stack.peak_bytes), ", ".join(parts)]))
         if stack.peak_bytes

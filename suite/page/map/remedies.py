@@ -11,7 +11,8 @@ from suite.answers.sentences import counted
 from suite.case import CUSTOM, OUT_OF_MEMORY, Case, Outcome, bytes_text, dims_text
 from suite.errors import COMMAND
 from suite.results.analysis import Comparison
-from suite.results.outcomes import Cell, is_absent
+from suite.results.case_row import CaseRow
+from suite.results.outcomes import is_absent
 from suite.sets.plan import PlanFile
 from suite.sets.rows import IMPLAUSIBLE, NOT_RUN, Row
 
@@ -75,7 +76,7 @@ class CellRecipe:
         return f"{self.start}{self.compared}{self.rest}"
 
 
-def remedy(cell: Cell, case: Case) -> str:
+def remedy(cell: CaseRow, case: Case) -> str:
     """Returns what would help a case that didn't end `ok`; empty for one that did."""
     if cell.outcome in OUT_OF_MEMORY:
         limit = case.limit_memory_bytes
@@ -86,7 +87,7 @@ def remedy(cell: Cell, case: Case) -> str:
     return REMEDIES.get(cell.outcome, "")
 
 
-def cell_recipe(rows: Sequence[Row], cell: Cell, comparison: Comparison, file: PlanFile) -> CellRecipe:
+def cell_recipe(rows: Sequence[Row], cell: CaseRow, comparison: Comparison, file: PlanFile) -> CellRecipe:
     """Returns how to run a cell again: beside the comparison's baseline, or alone if the case failed. `rows` are those
     of its processes."""
     case, blocks = rows[0].case, len({row["block"] for row in rows})
@@ -125,8 +126,8 @@ def about(case: Case, comparison: Comparison, file: PlanFile, blocks: int) -> It
     protocol = file.plan.protocol
     if file.plan.twin and protocol.baseline_replicates > 1:
         yield f"The baseline runs {protocol.baseline_replicates} times in each block, which gives the noise floor."
-    if protocol.sampling == "rounds" and len(comparison.cells) > 2:
-        yield f"In the set, {len(comparison.cells)} stacks took turns on this question; here fewer do."
+    if protocol.sampling == "rounds" and len(comparison.cases) > 2:
+        yield f"In the set, {len(comparison.cases)} stacks took turns on this question; here fewer do."
     if case.cache == "warm":
         yield "The case with cold caches runs, too, since it fills the caches of this one."
     cores = file.cores[: case.threads] if len(file.cores) >= case.threads else range(case.threads)

@@ -34,8 +34,8 @@ def slowed(comparison: Comparison, analysis: Analysis, machine: Mapping[str, Any
     empty for on this question itself."""
     known = [*timed(analysis.counted, comparison.id)]
     rows, ours = {row.stack_name: row for row in known}, recorded(analysis.counted)
-    found = {stack.stack: "" for stack in comparison.stacks if f"MKL {MKL_DEFAULT}" in stack.kernels}
-    for stack in comparison.stacks:
+    found = {stack.stack: "" for stack in comparison.timed if f"MKL {MKL_DEFAULT}" in stack.kernels}
+    for stack in comparison.timed:
         row = rows.get(stack.stack)
         if row is None or stack.kernels or has_other_path(row) or not any(map(has_products, known)):
             continue

@@ -90,7 +90,7 @@ class AnswerSection(Section):
         self.panels = {
             (comparison.name, cell.stack): panel_anchor(comparison, cell.stack)
             for comparison in comparisons
-            for cell in comparison.cells
+            for cell in comparison.cases
         }
 
     @property

@@ -21,7 +21,7 @@ from suite.case import Outcome, Purpose
 from suite.errors import UserError
 from suite.machine.description import processor
 from suite.protocol import Protocol
-from suite.results.stack_figures import used_processes
+from suite.results.case_row import used_processes
 from suite.sets.archive.listing import Listed, rows_of, sets_of
 from suite.sets.archive.storage import AT_ONCE, Storage
 from suite.sets.rows import CASE, SYNCED, Row, counted

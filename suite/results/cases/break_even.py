@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import permutations
 
-from suite.results.stack_figures import StackFigures
+from suite.results.case_row import CaseRow
 
 DECIDED = ("faster", "slower")  # verdicts on steady times that say whose total is less in the long run
 MATTERS = 1_000  # steady steps: a first run that takes longer than so many of them has a sentence of its own
@@ -30,11 +30,11 @@ class Calls:
     steady: float
 
     @classmethod
-    def of(cls, figures: StackFigures | None) -> Calls | None:
+    def of(cls, case: CaseRow | None) -> Calls | None:
         """Returns the calls of a stack; None where it has no times that count, or one of the three is unknown."""
-        if figures is None or not figures.counts or figures.first is None or figures.second is None:
+        if case is None or not case.counts or case.first_seconds is None or case.second_seconds is None:
             return None
-        return cls(figures.stack, figures.first, figures.second, figures.median.value)
+        return cls(case.stack, case.first_seconds, case.second_seconds, case.steady)
 
     def total(self, steps: int) -> float:
         """Returns the seconds of the first `steps` calls (1 or more)."""
@@ -62,7 +62,7 @@ class Crossing:
     reason: str = ""
 
 
-def crossing(stack: StackFigures, baseline: StackFigures | None) -> Crossing | None:
+def crossing(stack: CaseRow, baseline: CaseRow | None) -> Crossing | None:
     """Returns where a stack's total time crosses its baseline's; None if one of them has no times that count.
 
     Without a verdict on the steady times nobody knows whose total is less in the long run: the crossing is undecided.

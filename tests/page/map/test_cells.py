@@ -19,7 +19,8 @@ from suite.page.sections.timed.headlines import headlines
 from suite.page.sections.timed.units import column_units
 from suite.results import Results, load
 from suite.results.analysis import analyse
-from suite.results.outcomes import Cell, is_absent
+from suite.results.case_row import CaseRow
+from suite.results.outcomes import is_absent
 from suite.run.start import engines
 from suite.stacks.catalog import STACKS
 from suite.stats import Estimate, Word
@@ -60,7 +61,7 @@ def test_colour_is_even_in_both_directions() -> None:
     ],
 )
 def test_each_ending_has_its_sign_and_words(outcome: str, kind: str) -> None:
-    cell = state_square(Cell("tf_xla", outcome, "first", "because", 0, 3))
+    cell = state_square(CaseRow("tf_xla", outcome, "first", "because", 0, 3))
     assert cell.kind == kind and cell.sign == STATES[kind][0] and cell.words
     assert "because" in cell.title
 
@@ -77,9 +78,9 @@ def test_what_the_machine_lacks_is_apart_from_what_a_stack_cant_do(monkeypatch: 
     assert [reason for reason in reasons if reason and not is_absent(reason)] == []
     for exclusion in (exclusion for stack in STACKS.values() for exclusion in stack.exclusions):
         assert not is_absent(exclusion.reason)
-    lacking = Cell("jax_jit", "unsupported", "", "there is no lock for environment jax on tpu", 0, 1)
+    lacking = CaseRow("jax_jit", "unsupported", "", "there is no lock for environment jax on tpu", 0, 1)
     assert state_square(lacking).words == "not installed here"
-    assert state_square(Cell("numpy", "unsupported", "", "NumPy has no bf16", 0, 1)).words == "unsupported"
+    assert state_square(CaseRow("numpy", "unsupported", "", "NumPy has no bf16", 0, 1)).words == "unsupported"
 
 
 def test_a_stack_that_lacks_a_question_has_no_mean_and_takes_no_question_from_the_others() -> None:
@@ -133,11 +134,11 @@ def test_each_cell_has_its_own_figure_of_what_the_map_shows(loaded: Results) -> 
                 continue
             known = {metric: shown.own[place][column] for metric, shown in data.metrics.items()}
             assert known == {
-                "steady": unit.steady(stack.median.value),
-                "first": unit.first(stack.first),
+                "steady": unit.steady(stack.median_seconds),
+                "first": unit.first(stack.first_seconds),
                 "steps": "",
                 "memory": units.quantity(stack.peak_bytes),
-                "host": unit.steady(stack.fetch),
+                "host": unit.steady(stack.fetch_seconds),
             }
             seen.add(name)
     assert len(seen) == 10

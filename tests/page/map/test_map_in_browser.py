@@ -116,7 +116,7 @@ def test_an_opened_cell_its_command_headings_and_answers_follow_the_chosen_basel
             by = comparison.baseline
             assert name == f"A steady step over {base}{'' if by == base else f' ({by} in its place)'}"
             assert (ratio == "this is the baseline") == (stack == by)
-            if not figures.cell.failed:
+            if not figures.failed:
                 assert f"--baseline={by} " in command and command.count("--stack=") == (1 if stack == by else 2)
                 company = f"{stack} alone" if stack == by else f"{stack} and the baseline {by}"
                 assert f"This command runs {company} on this question." in about
@@ -178,22 +178,22 @@ def test_a_card_has_its_stacks_own_figure_of_what_the_map_shows(
     comparison = loaded.analysis().comparisons[0]
     unit = column_units(comparison)
     seen = 0
-    for stack in comparison.stacks:
+    for stack in comparison.timed:
         if not stack.counts:
             continue
-        figures = {"first": unit.first(stack.first), "memory": units.quantity(stack.peak_bytes), "steps": ""}
-        wanted = figures.get(metric, unit.steady(stack.fetch))
+        figures = {"first": unit.first(stack.first_seconds), "memory": units.quantity(stack.peak_bytes), "steps": ""}
+        wanted = figures.get(metric, unit.steady(stack.fetch_seconds))
         cell = tab.locator("#map .asked tr").first.locator(f"td[data-stack={stack.stack}]")
         assert [*cell.locator(".own").all_inner_texts()] == [wanted] * bool(wanted)
         assert cell.inner_text().count(wanted or "never so") == bool(wanted), "once"
         if metric == "steps":
-            assert unit.steady(stack.median.value) not in cell.inner_text()
+            assert unit.steady(stack.median_seconds) not in cell.inner_text()
         seen += 1
     assert seen > 5
     choose(tab, "metric", "steady")
     first = tab.locator("#map .asked tr").first.locator(f"td[data-stack={synthetic.BASELINE}] .own").inner_text()
     baseline = comparison.of(synthetic.BASELINE)
-    assert baseline and first == unit.steady(baseline.median.value)
+    assert baseline and first == unit.steady(baseline.median_seconds)
 
 
 def test_the_scale_of_colours_has_the_words_of_what_is_shown(tabs: Tabs, html_file: Path) -> None:
@@ -214,7 +214,7 @@ def test_who_hides_stacks_gets_the_frames_means_and_sentence_of_the_others(
     analysis = loaded.analysis(baseline)
     made = PageMap(loaded.analysis(), headlines(loaded.analysis()))
     over = map_over(analysis, STEADY, made.shown.columns)
-    order = [[stack.stack for stack in comparison.stacks if stack.counts] for comparison in analysis.comparisons]
+    order = [[stack.stack for stack in comparison.timed if stack.counts] for comparison in analysis.comparisons]
     names = [comparison.name for comparison in analysis.comparisons]
     random, columns, seen = Random(baseline), made.shown.columns, set()
     for number in (0, 1, 3, 6, 7):

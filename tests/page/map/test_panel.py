@@ -44,7 +44,7 @@ def question(analysis: results.Analysis, panel: Panel) -> Comparison:
 
 def test_every_planned_cell_has_a_panel(loaded: results.Results, shown: list[Panel]) -> None:
     analysis = loaded.analysis()
-    assert len(shown) == sum(len(comparison.cells) for comparison in analysis.comparisons)
+    assert len(shown) == sum(len(comparison.cases) for comparison in analysis.comparisons)
     assert len({panel.id for panel in shown}) == len(shown)
     for panel in shown:
         figures = question(analysis, panel).of(panel.stack)

@@ -39,7 +39,7 @@ def with_kernels(analysis: Analysis, kernels: str) -> Analysis:
             comparison,
             stacks=tuple(
                 dataclasses.replace(stack, kernels=kernels) if stack.stack == "torch_eager" else stack
-                for stack in comparison.stacks
+                for stack in comparison.timed
             ),
         )
         if comparison.name == "gemm forward"

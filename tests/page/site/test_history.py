@@ -117,12 +117,12 @@ def test_a_median_is_the_one_that_the_report_has(tmp_path: Path) -> None:
         for folder in (store.folder, tmp_path / "old")
         for analysis in [load(folder).analysis()]
         for comparison in analysis.comparisons
-        for figures in comparison.stacks
+        for figures in comparison.timed
         for row in analysis.counted
         if (row["comparison_id"], row.stack_name) == (comparison.id, figures.stack)
     }
     assert {place: point.seconds for place, point in points.items()} == {
-        place: pytest.approx(figures.median.value, rel=1e-12) for place, figures in reported.items()
+        place: pytest.approx(figures.median_seconds, rel=1e-12) for place, figures in reported.items()
     }
     processes = {each.stack: len(each.logs) for each in points.values() if each.created_at.startswith("2026-03-01")}
     assert processes == {"numpy": 3, "jax_jit": 3, "tf_xla": 3, "tf_eager": 2}

@@ -69,7 +69,7 @@ def test_a_crossing_needs_a_verdict_on_steady_times() -> None:
         row["first_seconds"], row["second_seconds"] = (0.5 if row["stack"] == "jax_jit" else 0.02), 0.02
     (comparison,) = results.Results(Path("set"), None, rows, [], {}).analysis("numpy").comparisons
     baseline = comparison.of("numpy")
-    found = {stack.stack: crossing(stack, baseline) for stack in comparison.stacks if not stack.is_baseline}
+    found = {stack.stack: crossing(stack, baseline) for stack in comparison.timed if not stack.is_baseline}
     jit, xla = found["jax_jit"], found["tf_xla"]
     assert jit is not None and xla is not None
     # 0.52 + 0.0101 k = 0.04 + 0.0205 k, by the geometric means of the medians: k = 46.2.

@@ -12,7 +12,7 @@ import polars as pl
 
 from suite import units
 from suite.answers.answer import Answer, Asked
-from suite.answers.comparisons import CLOCKS, TIMING, equal_words, short, speedups
+from suite.answers.comparisons import equal_words, short, speedups
 from suite.answers.figures.bars import KINDS, bars
 from suite.answers.figures.figure import Figure
 from suite.answers.figures.times import processes, runs
@@ -25,6 +25,7 @@ from suite.page.sections.timed.units import column_units
 from suite.page.tables import Table, Value
 from suite.results.analysis import Comparison
 from suite.results.cases.break_even import Calls
+from suite.results.columns import shown_in
 from suite.results.frame import Frame
 from suite.results.questions.sweeps import sweeps
 from suite.results.ranking import compared_stacks
@@ -36,11 +37,6 @@ QUESTIONS_ACROSS = 4  # columns of one table in Markdown; further questions get 
 FLOOR_RULE = (
     "A speedup that is no farther from 1× than the noise floor's farther end, in either direction, isn't called faster "
     "or slower."
-)
-IN_JSON = (
-    *("stack", "outcome", "reason", "first_seconds", "second_seconds", "average_seconds", "median_seconds"),
-    *("speedup", "verdict", "verdict_in_set", "verdict_reason", "best_speedup", "two_modes", "best_seconds", "spread"),
-    *("peak_bytes", "flags", "kernels"),
 )
 
 
@@ -72,7 +68,7 @@ class ComparisonView:
     @property
     def total_times(self) -> str:
         """The anchor of its total times over steps; empty if fewer than two stacks have them."""
-        known = sum(Calls.of(stack) is not None for stack in self.comparison.stacks)
+        known = sum(Calls.of(stack) is not None for stack in self.comparison.timed)
         return f"break_even-{self.anchor}" if known > 1 else ""
 
     @property
@@ -81,11 +77,11 @@ class ComparisonView:
 
     @property
     def timing(self) -> Part:
-        return self.part(TIMING)
+        return self.part(shown_in("timing"))
 
     @property
     def clocks(self) -> Part:
-        return self.part(CLOCKS)
+        return self.part(shown_in("clocks"))
 
     def part(self, names: Sequence[str]) -> Part:
         itself = pl.when(judged="baseline").then(ITSELF.value).otherwise("speedup")
@@ -94,7 +90,7 @@ class ComparisonView:
     @property
     def figures(self) -> Sequence[Figure | None]:
         """Those that no baseline changes: processes; first, second and steady runs; and the peaks by their parts."""
-        column, stacks = column_units(self.comparison), self.comparison.stacks
+        column, stacks = column_units(self.comparison), self.comparison.timed
         of_run = {"first": column.first, "second": column.second, "steady": column.steady}
         known = [stack for stack in stacks if stack.peak_parts]
         floor = max((stack.floor_bytes for stack in known), default=0.0)
@@ -128,7 +124,7 @@ class ComparisonView:
             "baseline": comparison.baseline,
             "stands_in_for": comparison.stands_in_for or None,
             **(ends("noise_floor", comparison.noise.ratio) if comparison.noise else {"noise_floor": None}),
-            "stacks": only(self.lines, IN_JSON).to_dicts(),
+            "stacks": only(self.lines, shown_in("data")).to_dicts(),
         }
 
 
@@ -159,7 +155,7 @@ class ComparisonsSection(AnswerSection):
         that of the console."""
         single = self.single()
         asked = [view for view in single if view.comparison.head["implementation"]]
-        timed = [view for view in single if view.comparison.stacks and view not in asked]
+        timed = [view for view in single if view.comparison.timed and view not in asked]
         chunks = [timed[first : first + QUESTIONS_ACROSS] for first in range(0, len(timed), QUESTIONS_ACROSS)]
         return [*(view.console for view in asked), *(speedup_table(some, self.stacks) for some in chunks)]
 
@@ -189,7 +185,7 @@ def order_words(comparison: Comparison) -> str:
     empty if there are none."""
     known = [
         (stack.stack, stack.speedup.ratio if stack.speedup else ITSELF)
-        for stack in comparison.stacks
+        for stack in comparison.timed
         if stack.counts and (stack.speedup or stack.is_baseline)
     ]
     for (upper, ratio), (lower, greater) in pairwise(known):

@@ -10,9 +10,9 @@ from suite.answers.sentences import listed
 from suite.page.sections.timed.formulations import formulation, framework, shared
 from suite.page.sections.timed.units import column_units
 from suite.results.analysis import Analysis, Comparison
+from suite.results.case_row import CaseRow
 from suite.results.cases.break_even import Calls, is_long, least
 from suite.results.outcomes import outcome_text
-from suite.results.stack_figures import StackFigures
 from suite.verdicts.grouping import grouped
 from suite.verdicts.verdicts import ALONE, Speedup
 
@@ -70,8 +70,8 @@ def headlines(analysis: Analysis) -> tuple[Headline, ...]:
 def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> Headline:
     """Returns the answer to one comparison; if the set isn't `complete`, the sentence says that it is the answer so
     far."""
-    counting = [stack for stack in comparison.stacks if stack.counts]
-    planned, lost = len(comparison.cells), sum(cell.failed for cell in comparison.cells)
+    counting = [stack for stack in comparison.timed if stack.counts]
+    planned, lost = len(comparison.cases), sum(case.failed for case in comparison.cases)
     tail = f" {lost} of {planned} stacks did not end ok." if lost else ""
     if not counting:
         lead, verb = ("No answer", "produced") if complete else ("No answer so far", "has")
@@ -79,7 +79,7 @@ def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> H
     unit = column_units(comparison)
     first, *others = [stack for stack in counting if stack.stack in comparison.leaders]
     rivals = tuple(stack.stack for stack in others)
-    time, so_far, lead = unit.steady(first.median.value), "" if complete else " so far", ""
+    time, so_far, lead = unit.steady(first.steady), "" if complete else " so far", ""
     if planned == 1:
         rest = f" takes {time}{so_far}; no other stack {'is shown' if analysis.hidden else 'was measured'}"
     elif len(counting) == 1:
@@ -87,7 +87,7 @@ def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> H
     else:
         lead = ("Lowest median" if rivals else "Fastest") if complete else "So far the lowest median"
         rest = f", {time}{against(first, counting, comparison)}"
-        rest += f" ({outcome_text(first.cell)})" if first.cell.failed else ""
+        rest += f" ({outcome_text(first)})" if first.failed else ""
         rest += f"; not shown to be faster than {listed(rivals, MOST_RIVALS)}" if rivals else ""
         rest += lower(counting[0], first, unit.steady)
     rest += f"; {ALONE}" if first.speedup and first.speedup.note == ALONE else ""
@@ -97,24 +97,24 @@ def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> H
         f"{first_run(first, counting, unit.first)}",
         lead,
         first.stack,
-        first.median.value,
+        first.steady,
         first.speedup,
         rivals,
         ok=len(counting),
         planned=planned,
-        has_interval=first.median.low is not None,
-        has_modes=first.has_modes,
+        has_interval=first.median_seconds_low is not None,
+        has_modes=first.two_modes,
     )
 
 
-def lower(lowest: StackFigures, first: StackFigures, unit: units.Unit) -> str:
+def lower(lowest: CaseRow, first: CaseRow, unit: units.Unit) -> str:
     """Returns that a stack which doesn't lead has a lower median than the `first` that does; empty if none has."""
     if lowest.stack == first.stack:
         return ""
-    return f"; {lowest.stack} has a lower median, {unit(lowest.median.value)}, but is slower inside the blocks"
+    return f"; {lowest.stack} has a lower median, {unit(lowest.steady)}, but is slower inside the blocks"
 
 
-def by_formulation(counting: Sequence[StackFigures], comparison: Comparison, unit: units.Unit) -> str:
+def by_formulation(counting: Sequence[CaseRow], comparison: Comparison, unit: units.Unit) -> str:
     """Returns sentences on a question whose frameworks were given different formulations: the best of each framework,
     and who leads with each formulation that several share. Empty where all have the same ones."""
     stacks = [stack.stack for stack in counting]
@@ -122,9 +122,9 @@ def by_formulation(counting: Sequence[StackFigures], comparison: Comparison, uni
     if len(given) < 2 or len({*map(frozenset, given.values())}) < 2:
         return ""
     best = {framework(stack.stack): stack for stack in reversed(counting)}
-    lowest = sorted(best.values(), key=lambda stack: stack.median.value)
-    said = f" The best of each framework: {listed([f'{each.stack} {unit(each.median.value)}' for each in lowest])}."
-    times = {stack.stack: unit(stack.median.value) for stack in counting}
+    lowest = sorted(best.values(), key=lambda stack: stack.steady)
+    said = f" The best of each framework: {listed([f'{each.stack} {unit(each.steady)}' for each in lowest])}."
+    times = {stack.stack: unit(stack.steady) for stack in counting}
     alike = [
         f" The same formulation, {each.name}: {listed([f'{stack} {times[stack]}' for stack in each.stacks])}; "
         f"{each.words}."
@@ -136,16 +136,16 @@ def by_formulation(counting: Sequence[StackFigures], comparison: Comparison, uni
 def standing_in(comparison: Comparison) -> str:
     """Returns a sentence on the stack that stands in for the baseline, and why; empty if the baseline has a time that
     counts."""
-    cell = comparison.cell_of_baseline
-    if not comparison.stands_in_for or cell is None:
+    case = comparison.of(comparison.stands_in_for)
+    if case is None:
         return ""
     return (
         f"On {comparison.name} the baseline {comparison.stands_in_for} has no time that counts "
-        f"({outcome_text(cell)}): {comparison.baseline}, the fastest that has one, stands in for it."
+        f"({outcome_text(case)}): {comparison.baseline}, the fastest that has one, stands in for it."
     )
 
 
-def against(first: StackFigures, counting: Sequence[StackFigures], comparison: Comparison) -> str:
+def against(first: CaseRow, counting: Sequence[CaseRow], comparison: Comparison) -> str:
     """Returns the fastest stack's ratio to the baseline in words, or why there is none."""
     baseline = comparison.baseline
     if comparison.stands_in_for:
@@ -163,10 +163,10 @@ def against(first: StackFigures, counting: Sequence[StackFigures], comparison: C
     return f", {f'{measured} {units.interval(ratio.low, ratio.high)}'.rstrip()}{VERDICTS[first.speedup.verdict]}"
 
 
-def modes(counting: Sequence[StackFigures], unit: units.Unit) -> str:
+def modes(counting: Sequence[CaseRow], unit: units.Unit) -> str:
     """Returns sentences on the stacks whose processes run in two modes, one for more than `MOST_DETAILED` stacks; empty
     without such stacks."""
-    stacks = [stack for stack in counting if stack.has_modes]
+    stacks = [stack for stack in counting if stack.two_modes]
     if len(stacks) > MOST_DETAILED:
         spreads = [stack.spread for stack in stacks]
         return (
@@ -175,8 +175,8 @@ def modes(counting: Sequence[StackFigures], unit: units.Unit) -> str:
         )
     return "".join(
         f" Processes of {stack.stack} {differ(stack.spread)}: the slowest takes {units.ratio(stack.spread)} as long as "
-        f"the fastest. The fastest process has a median of {unit(stack.best)}, the typical one "
-        f"{unit(stack.median.value)}."
+        f"the fastest. The fastest process has a median of {unit(stack.best_seconds)}, the typical one "
+        f"{unit(stack.steady)}."
         for stack in stacks
     )
 
@@ -186,7 +186,7 @@ def differ(spread: float) -> str:
     return "run in two modes" if spread <= MODES_MOST else "differ widely, so other programs disturbed them"
 
 
-def first_run(fastest: StackFigures, counting: Sequence[StackFigures], unit: units.Unit) -> str:
+def first_run(fastest: CaseRow, counting: Sequence[CaseRow], unit: units.Unit) -> str:
     """Returns a sentence on the first run of the fastest stack, and the step from which on its total time is the least;
     empty if the first run takes less time than `MATTERS` of the stack's steady steps."""
     calls = Calls.of(fastest)
@@ -202,7 +202,7 @@ def first_run(fastest: StackFigures, counting: Sequence[StackFigures], unit: uni
     return f" The first run of {fastest.stack} takes {unit(calls.first)}{ahead}."
 
 
-def modes_text(stack: StackFigures, unit: units.Unit) -> str:
+def modes_text(stack: CaseRow, unit: units.Unit) -> str:
     """Returns `slowest/fastest 3.60×, fastest 36.0 ms, typical 62.1 ms`, for a stack with processes in two modes."""
-    best, typical = unit(stack.best), unit(stack.median.value)
+    best, typical = unit(stack.best_seconds), unit(stack.steady)
     return f"slowest/fastest {units.ratio(stack.spread)}, fastest {best}, typical {typical}"

@@ -20,10 +20,10 @@ class Units:
 
 def column_units(comparison: Comparison) -> Units:
     """Returns the units that suit the middle value of each column."""
-    stacks = comparison.stacks
+    stacks = comparison.timed
     return Units(
-        first=time_unit(stack.first for stack in stacks),
-        second=time_unit(stack.second for stack in stacks),
-        steady=time_unit(stack.median.value for stack in stacks),
-        compile=time_unit(stack.compile for stack in stacks if stack.compile),
+        first=time_unit(stack.first_seconds for stack in stacks),
+        second=time_unit(stack.second_seconds for stack in stacks),
+        steady=time_unit(stack.steady for stack in stacks),
+        compile=time_unit(stack.compile_seconds for stack in stacks if stack.compile_seconds),
     )

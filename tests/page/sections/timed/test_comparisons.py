@@ -22,8 +22,8 @@ from suite.page.formats.render import render
 from suite.page.report import Report, report
 from suite.page.sections.timed.comparisons import ComparisonsSection, order_words
 from suite.results.analysis import Comparison
+from suite.results.case_row import CaseRow
 from suite.results.outcomes import outcome_text
-from suite.results.stack_figures import StackFigures
 from suite.sets.rows import NOT_RUN, Row, accepted
 from tests.page import synthetic
 from tests.page.parts import found as found_
@@ -46,7 +46,7 @@ def comparisons_of(made: Report) -> list[Comparison]:
     return [view.comparison for view in part(made, ComparisonsSection).views]
 
 
-def row(made: Report, name: str, stack: str) -> StackFigures:
+def row(made: Report, name: str, stack: str) -> CaseRow:
     """A stack's row; it must be there."""
     found = comparison(made, name).of(stack)
     assert found is not None
@@ -75,14 +75,14 @@ def test_times_of_a_stack_are_those_of_its_raw_samples(made: Report, loaded: res
     rows = raw(loaded, "ffn", "jax_jit")
     found, shown = row(made, "ffn train", "jax_jit"), line(made, "ffn train", "jax_jit")
     assert len(rows) == 5
-    assert found.first == pytest.approx(median(r["first_seconds"] for r in rows))
-    assert found.second == pytest.approx(median(r["second_seconds"] for r in rows))
+    assert found.first_seconds == pytest.approx(median(r["first_seconds"] for r in rows))
+    assert found.second_seconds == pytest.approx(median(r["second_seconds"] for r in rows))
     assert shown["average_seconds"] == pytest.approx(fmean(fmean(steady(r)) for r in rows))
     medians = [median(steady(r)) for r in rows]
-    assert found.median.value == pytest.approx(geometric_mean(medians))
+    assert found.median_seconds == pytest.approx(geometric_mean(medians))
     half = T4 * stdev(math.log(m) for m in medians) / math.sqrt(5)
-    assert found.median.low == pytest.approx(geometric_mean(medians) * math.exp(-half))
-    assert found.median.high == pytest.approx(geometric_mean(medians) * math.exp(half))
+    assert found.median_seconds_low == pytest.approx(geometric_mean(medians) * math.exp(-half))
+    assert found.median_seconds_high == pytest.approx(geometric_mean(medians) * math.exp(half))
     pooled = [s for r in rows for s in steady(r)]
     assert shown["p5_seconds"] == pytest.approx(np.percentile(pooled, 5))
     assert shown["p95_seconds"] == pytest.approx(np.percentile(pooled, 95))
@@ -96,27 +96,31 @@ def test_clocks_are_compared_inside_a_process(made: Report, loaded: results.Resu
     copies = [median(r["fetch_seconds"]) - median(steady(r)) for r in rows]
     gains = [median(steady(r)) / median(r["pipelined_seconds"]) for r in rows]
     dispatch = [median(r["dispatch_seconds"][10:]) for r in rows]
-    assert found.dispatch == pytest.approx(geometric_mean(dispatch))
-    assert found.fetch == pytest.approx(geometric_mean([median(r["fetch_seconds"]) for r in rows]))
+    assert found.dispatch_seconds == pytest.approx(geometric_mean(dispatch))
+    assert found.fetch_seconds == pytest.approx(geometric_mean([median(r["fetch_seconds"]) for r in rows]))
     shown = line(made, "gemm forward", "jax_jit")
     assert shown["copies"] == pytest.approx(copies)
     assert shown["gain"] == pytest.approx(median(gains))
     assert shown["early"] == pytest.approx(1 - 0.015)  # dispatch is 1.5 % of each synced sample
     [other] = found_(made, "transfers").table.filter(question="gemm forward", stack="jax_jit").iter_rows(named=True)
-    assert [other[name] for name in ("gain", "early", "fetch_seconds")] == [shown["gain"], shown["early"], found.fetch]
+    assert [other[name] for name in ("gain", "early", "fetch_seconds")] == [
+        shown["gain"],
+        shown["early"],
+        found.fetch_seconds,
+    ]
 
 
 def test_rows_are_fastest_first_and_what_does_not_count_is_last(made: Report) -> None:
     for c in comparisons_of(made):
-        counting = [r.median.value or 0.0 for r in c.stacks if r.counts]
+        counting = [r.median_seconds or 0.0 for r in c.timed if r.counts]
         assert counting == sorted(counting)
-        assert [r.counts for r in c.stacks] == sorted((r.counts for r in c.stacks), reverse=True)
+        assert [r.counts for r in c.timed] == sorted((r.counts for r in c.timed), reverse=True)
 
 
 def test_wrong_in_one_block_leaves_every_ratio_and_stays_visible(made: Report) -> None:
     wrong = row(made, "selu forward", "torch_inductor")
     assert wrong.outcome == "wrong" and not wrong.counts and wrong.speedup is None
-    assert comparison(made, "selu forward").stacks[-1] is wrong
+    assert comparison(made, "selu forward").timed[-1] is wrong
     assert wrong.relative_error == pytest.approx(3.1e-2)
     inductor = next(s for s in made.analysis.means() if s.stack == "torch_inductor")
     assert (inductor.n_ok, inductor.n) == (2, 3)
@@ -130,7 +134,7 @@ def test_wrong_in_one_block_leaves_every_ratio_and_stays_visible(made: Report) -
 
 def test_a_stack_that_failed_in_one_block_is_compared_in_the_others_and_says_so(made: Report) -> None:
     partial = row(made, "gemm forward", "tf_xla")
-    assert partial.outcome == "crashed" and outcome_text(partial.cell) == "crashed in the steady runs, 1 of 5"
+    assert partial.outcome == "crashed" and outcome_text(partial) == "crashed in the steady runs, 1 of 5"
     assert partial.speedup is not None and partial.speedup.ratio.blocks == 4
 
 
@@ -138,7 +142,7 @@ def test_the_page_has_each_ratio_and_1_of_the_baseline(made: Report) -> None:
     [view] = [view for view in part(made, ComparisonsSection).views if view.comparison.name == "ffn train"]
     place = [head.title for head in view.timing.heads].index("Speedup")
     shown = {cells[0].text: float(cells[place].raw) for cells in view.timing.lines}
-    ratios = {stack.stack: stack.speedup.ratio.value for stack in view.comparison.stacks if stack.speedup}
+    ratios = {stack.stack: stack.speedup.ratio.value for stack in view.comparison.timed if stack.speedup}
     assert shown == pytest.approx(ratios | {view.comparison.baseline: 1.0})
 
 
@@ -152,7 +156,9 @@ def test_every_planned_case_appears(made: Report, loaded: results.Results) -> No
     shown = {(line["question"].split()[0], line["stack"]) for line in endings(made)}
     assert shown == planned and len(planned) == 30
     for c in comparisons_of(made):
-        assert {r.stack for r in c.stacks} | {cell.stack for cell in c.untimed} == set(synthetic.STACKS)
+        assert {r.stack for r in c.timed} | {case.stack for case in c.cases if not case.is_timed} == set(
+            synthetic.STACKS
+        )
 
 
 def test_each_case_says_how_it_ended(made: Report) -> None:
@@ -203,8 +209,8 @@ def test_one_block_decides_nothing(tmp_path: Path) -> None:
     loaded = results.load(synthetic.write(tmp_path / "one", blocks=1))
     made = report(loaded)
     assert any("not complete" in notice for notice in made.notices)
-    assert all(r.speedup.verdict == "undecided" for c in comparisons_of(made) for r in c.stacks if r.speedup)
-    assert all(r.median.low is None for c in comparisons_of(made) for r in c.stacks)
+    assert all(r.speedup.verdict == "undecided" for c in comparisons_of(made) for r in c.timed if r.speedup)
+    assert all(r.median_seconds_low is None for c in comparisons_of(made) for r in c.timed)
     assert all(", undecided" in h.text or "(the baseline)" in h.text for h in made.headlines if h.ok > 1)
     unrun = [line for line in endings(made) if line["outcome"] == NOT_RUN]
     assert unrun and all(line["blocks"] == "2–5" for line in unrun)
@@ -282,7 +288,7 @@ def test_nothing_is_bold_that_has_no_interval(tmp_path: Path, html_file: Path) -
 
 def test_the_page_ranks_by_means_over_all_questions(made: Report) -> None:
     answered = {
-        s.stack: sum(1 for c in comparisons_of(made) for r in c.stacks if r.stack == s.stack and r.speedup)
+        s.stack: sum(1 for c in comparisons_of(made) for r in c.timed if r.stack == s.stack and r.speedup)
         for s in made.analysis.means()
     }
     table = found_(made, "summary").table.filter(over="all questions")
@@ -353,7 +359,7 @@ def test_a_time_has_one_unit_in_table_map_panel_and_sentence() -> None:
 
 def test_an_order_by_medians_that_the_ratios_lack_is_explained(made: Report) -> None:
     ffn = comparison(made, "ffn train")
-    upper, lower = [stack for stack in ffn.stacks if stack.counts and stack.speedup][:2]
+    upper, lower = [stack for stack in ffn.timed if stack.counts and stack.speedup][:2]
     assert upper.speedup and lower.speedup and upper.speedup.ratio.value > lower.speedup.ratio.value
     assert order_words(replace(ffn, stacks=(upper, lower))) == ""
     said = order_words(replace(ffn, stacks=(lower, upper)))
@@ -361,5 +367,5 @@ def test_an_order_by_medians_that_the_ratios_lack_is_explained(made: Report) -> 
     assert said.startswith(
         f"The order is that of the medians. By ratio {upper.stack} ({shown[0]}) comes before {lower.stack} ({shown[1]})"
     )
-    base = next(stack for stack in ffn.stacks if stack.is_baseline)
+    base = next(stack for stack in ffn.timed if stack.is_baseline)
     assert f"({shown[0]}) comes before {base.stack} (1.00×)" in order_words(replace(ffn, stacks=(base, upper)))

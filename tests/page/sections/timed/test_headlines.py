@@ -98,7 +98,7 @@ def test_an_answer_never_contradicts_its_table(baseline: str) -> None:
         }
         analysis = analysis_of(rows_of(times), baseline)
         [comparison], [answer] = analysis.comparisons, headlines(analysis)
-        verdicts = {stack.stack: stack.speedup.verdict for stack in comparison.stacks if stack.speedup}
+        verdicts = {stack.stack: stack.speedup.verdict for stack in comparison.timed if stack.speedup}
         shown = set(times) - {answer.lowest} - set(answer.rivals)
         slower = {stack for stack, word in verdicts.items() if word == "slower"}
         decided += len(shown)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+import polars as pl
+
 from suite import units
 from suite.units import Unit
 
@@ -29,22 +31,31 @@ class Column:
     tags: str = ""  # its values are shown as tags: verdicts, outcomes, classes, warnings, flags; or as code or a link
     words: str = "{}"  # how a value reads without its column's head
     behind: bool = False  # where stacks stand side by side, a click on their cell opens it
+    # Of a stack on a question: which tables have it (`timing` and `clocks` on the page, `console`, `data` in JSON), and
+    # how its value follows from the stack's processes (suite/results/frame.py).
+    tables: str = ""
+    of: pl.Expr | None = None
 
     @property
     def is_number(self) -> bool:
         return self.unit is not None or self.write is not None
 
 
-def seconds(title: str, note: str = "", with_: str = "") -> Column:
-    return Column(title, note, units.time_unit, with_)
+def shown_in(table: str) -> tuple[str, ...]:
+    """Returns the columns of a table of a question's stacks."""
+    return tuple(name for name, column in COLUMNS.items() if table in column.tables.split())
 
 
-def size(title: str, note: str = "") -> Column:
-    return Column(title, note, units.byte_unit)
+def seconds(title: str, note: str = "", with_: str = "", tables: str = "", of: pl.Expr | None = None) -> Column:
+    return Column(title, note, units.time_unit, with_, tables=tables, of=of)
 
 
-def count(title: str, note: str = "") -> Column:
-    return Column(title, note, write=units.short)
+def size(title: str, note: str = "", tables: str = "") -> Column:
+    return Column(title, note, units.byte_unit, tables=tables)
+
+
+def count(title: str, note: str = "", tables: str = "", of: pl.Expr | None = None) -> Column:
+    return Column(title, note, write=units.short, tables=tables, of=of)
 
 
 def whole(title: str, note: str = "") -> Column:
@@ -61,12 +72,26 @@ def flop(values: Iterable[float | None]) -> Unit:
     return units.rate_unit(values, "FLOP")
 
 
+def names_in(column: pl.Expr) -> pl.Expr:
+    """Returns the different names of a group as one text."""
+    return column.filter(column != "").unique().sort().str.join(", ")
+
+
+def compiled() -> pl.Expr:
+    """Returns how often first, second and steady calls compiled, at most: `1 / 0 / 0`."""
+    counts = [pl.max(f"compiles_{call}").cast(pl.Int64).cast(pl.String) for call in ("first", "second", "steady")]
+    words = pl.concat_str([each.fill_null(units.UNKNOWN) for each in counts], separator=" / ")
+    return pl.when(pl.any_horizontal(each.is_not_null() for each in counts)).then(words)
+
+
+STEADY, SYNCED, DISPATCH = pl.col("samples").explode(), pl.col("synced"), pl.col("dispatch")
+
 # Words whose titles are their names.
 WORDS = (
-    *("question", "stack", "sweep", "value", "baseline", "clock", "ended", "phase", "blocks", "record"),
+    *("question", "sweep", "value", "baseline", "clock", "ended", "phase", "blocks", "record"),
     *("what", "of", "fact", "reading", "limit", "block", "run", "throttled", "reasons", "eager", "compiled"),
     *("native", "unified"),
-    *("precision_observed", "source", "category", "operation", "tensor", "why_none", "compiler", "published"),
+    *("source", "category", "operation", "tensor", "why_none", "compiler", "published"),
     *("why_they_differ", "published_in", "told", "beside", "difference", "figure", "alone"),
 )
 
@@ -74,12 +99,10 @@ COLUMNS = {
     **{name: Column(name.replace("_", " ").capitalize()) for name in WORDS},
     "size": Column("Size", write=sized),
     "by": Column("Setting"),
-    "outcome": Column("Result", tags="outcome"),
-    "reason": Column("Reason", behind=True),
-    "verdict": Column("Verdict", tags="verdict"),
-    "judged": Column("Verdict", tags="verdict"),  # or "baseline", or how a stack without a time that counts ended
-    "speedup": Column("Speedup", write=units.ratio),
-    "flags": Column("Flags", tags="flag"),
+    "stack": Column("Stack", tables="timing clocks console data"),
+    "outcome": Column("Result", tags="outcome", tables="data"),
+    "reason": Column("Reason", behind=True, tables="data"),
+    "flags": Column("Flags", tags="flag", tables="data"),
     "text": Column("Text", tags="code"),
     # The machine, the software, and the noise
     "found": Column("In this set"),
@@ -100,26 +123,58 @@ COLUMNS = {
     "before_seconds": seconds("First set", with_="step"),
     "after_seconds": seconds("Second set", with_="step"),
     # One step
-    "first_seconds": seconds("First run"),
-    "second_seconds": seconds("Second run"),
-    "average_seconds": seconds("Average", "steady state", with_="step"),
-    "median_seconds": seconds("Median", with_="step"),
-    "p5_seconds": seconds("p5", with_="step"),
-    "p95_seconds": seconds("p95", with_="step"),
-    "outliers": count("Outliers"),
-    "dispatch_seconds": seconds("Dispatch", with_="step"),
-    "synced_seconds": seconds("Synced", with_="step"),
-    "pipelined_seconds": seconds("Pipelined", with_="step"),
-    "fetch_seconds": seconds("Fetch", with_="step"),
-    "early": Column("Still to compute when the call returns", "share of the synced time", write=units.percent),
-    "gain": Column("Pipelining gains", "synced / pipelined", write=units.ratio),
+    "median_seconds": seconds("Median", with_="step", tables="timing console data"),
+    "judged": Column("Verdict", tags="verdict", tables="timing console"),  # or how a stack without a time ended
+    "speedup": Column("Speedup", write=units.ratio, tables="timing console data"),
+    "first_seconds": seconds("First run", tables="timing console data"),
+    "second_seconds": seconds("Second run", tables="timing data"),
+    "average_seconds": seconds(
+        "Average", "steady state", with_="step", tables="timing data", of=pl.col("samples").list.mean().mean()
+    ),
+    "p5_seconds": seconds("p5", with_="step", tables="timing", of=STEADY.quantile(0.05, "linear")),
+    "p95_seconds": seconds("p95", with_="step", tables="timing", of=STEADY.quantile(0.95, "linear")),
+    "outliers": count("Outliers", tables="timing", of=pl.sum("outliers")),
+    "verdict": Column("Verdict", tags="verdict", tables="data"),
+    "verdict_in_set": Column("", tables="data"),
+    "verdict_reason": Column("", tables="data"),
+    "leads": Column("", tables="data"),
+    "best_speedup": Column("", tables="data"),
+    "two_modes": Column("", tables="data"),
+    "best_seconds": Column("", tables="data"),
+    "spread": Column("", tables="data"),
+    "dispatch_seconds": seconds("Dispatch", with_="step", tables="clocks"),
+    "synced_seconds": seconds("Synced", with_="step", tables="clocks"),
+    "pipelined_seconds": seconds("Pipelined", with_="step", tables="clocks"),
+    "fetch_seconds": seconds("Fetch", with_="step", tables="clocks"),
+    "early": Column(
+        "Still to compute when the call returns",
+        "share of the synced time",
+        write=units.percent,
+        of=(1 - DISPATCH / SYNCED).clip(0).median(),
+    ),
+    "gain": Column(
+        "Pipelining gains",
+        "synced / pipelined",
+        write=units.ratio,
+        of=(SYNCED / pl.col("pipelined")).filter(pl.col("pipelined") > 0).median(),
+    ),
+    "copies": Column("", of=(pl.col("fetch") - SYNCED).drop_nulls()),
     "copy_seconds": seconds("Copy to host adds"),
-    "page_faults": count("Page faults", "a step"),
-    "items_per_second": Column("Throughput", unit=units.rate_unit),
-    "compile_seconds": seconds("Compile time"),
-    "compilations": Column("Compilations", "in first / second / steady runs"),
-    "graph_breaks": count("Graph breaks"),
-    "cores": count("Cores had", "least of all processes"),
+    "items": Column("", of=pl.median("items")),
+    "items_per_second": Column("Throughput", unit=units.rate_unit, tables="clocks"),
+    "efficiency": Column("Share of the limit", write=units.percent, tables="clocks"),
+    "compile_seconds": seconds("Compile time", tables="clocks"),
+    "compilations": Column("Compilations", "in first / second / steady runs", tables="clocks", of=compiled()),
+    "graph_breaks": count("Graph breaks", tables="clocks", of=pl.max("graph_breaks")),
+    "cores": count("Cores had", "least of all processes", tables="clocks", of=pl.min("cores")),
+    "page_faults": count("Page faults", "a step", tables="clocks", of=pl.median("page_faults")),
+    "peak_bytes": size("Peak memory", tables="clocks console data"),
+    "relative_error": Column("Worst error", "relative", write=units.magnitude, tables="clocks console"),
+    "kernels": Column("Kernels", "library and instructions, most first", tables="clocks data"),
+    "turns": Column("", of=pl.sum("turns")),
+    "slow_turns": Column("", of=pl.sum("slow_turns")),
+    "result_types": Column("", of=names_in(pl.col("result_types").explode())),
+    "precision_observed": Column("Precision observed", of=names_in(pl.col("precision"))),
     # Eager and compiled
     "eager_median_seconds": seconds("Eager", "median", with_="step"),
     "compiled_median_seconds": seconds("Compiled", "median", with_="step"),
@@ -146,8 +201,6 @@ COLUMNS = {
     "course": Column("Against the baseline"),
     "step": Column("Step", write=units.steps),
     "why": Column("Why undecided"),
-    # Equivalence
-    "relative_error": Column("Worst error", "relative", write=units.magnitude),
     # Published elsewhere
     "published_seconds": seconds("Published"),
     "device": Column("On"),
@@ -158,7 +211,6 @@ COLUMNS = {
     "url": Column("Address"),
     # Roofline
     "flops_per_second": Column("Reached", unit=flop),
-    "efficiency": Column("Share of the limit", write=units.percent),
     "flops_per_byte": count("FLOP a byte"),
     "bound": Column("Limited by"),
     # Memory and time by parts
@@ -172,10 +224,8 @@ COLUMNS = {
     "profiled_seconds": seconds("Profiled", with_="step"),
     "cost": Column("Profiler's cost", write=units.percent),
     "seconds": seconds("Time"),
-    "kernels": Column("Kernels", "library and instructions, most first"),
     "share": Column("Share", write=units.percent),
     "unknown_seconds": seconds("Of no known operation", with_="step"),
-    "peak_bytes": size("Peak memory"),
     "ended_bytes": Column("Ended", unit=units.byte_unit, words="{} ended"),
     # Memory by sizes
     "fits": Column("Fits", tags="outcome"),
