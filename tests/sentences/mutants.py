@@ -95,6 +95,8 @@ MUTANTS = tuple(
         ("peaks", "ended miscounted", r"compilers: (\d)", r"compilers: 1\1"),
         ("holders", "wrong category", r"activations", "parameters"),
         ("holders", "wrong size", r": (\d)", r": 1\1"),
+        ("holders", "a tie told as a win", r"(\w+) on (\w+ \w+) and .* hold most", r"\1 holds most on \2"),
+        ("unified", "close told as undecided", r"close on", "undecided on"),
         ("endings", "count off by one", r"32 of 35", "33 of 35"),
         ("endings", "an outcome dropped", r", 1 wrong result", ""),
         ("endings", "another outcome", r"1 crashed", "1 timeout"),

@@ -47,18 +47,21 @@ def peaks(held: Held) -> None:
 def holders(held: Held) -> None:
     said = held.read(
         r"{S:who} holds most on {Q:on}: {B:held}(?:, of which {B:part} (?P<kind>.+?))?\.",
+        r"{C:cases} hold most: {B:held}\.",
         r"No stack keeps a record of what it holds\.",
     )
     known = processes.held(held.truth)
-    size, who, on, kinds = known[0]
-    if not said["who"]:
-        held.same("no record", size, 0)
-        return
-    equal = [(who_, on_) for size_, who_, on_, _ in known if size_ == size]
-    held.same("holds most, alone", [(said["who"], said["on"])], equal)
-    held.near("holds", said["held"], size)
-    held.near("of which", said["part"], kinds[said["kind"]])
-    held.same("most of a kind", kinds[said["kind"]], max(kinds.values()))
+    size, *_, kinds = known[0]
+    most = frozenset(f"{who} on {on}" for size_, who, on, _ in known if size_ == size > 0)
+    cases = (
+        some(said["cases"]) if said["cases"] else frozenset({f"{said['who']} on {said['on']}"} if said["who"] else ())
+    )
+    held.same("holds most", cases, most)
+    if most:
+        held.near("holds", said["held"], size)
+    if said["kind"]:
+        held.near("of which", said["part"], kinds[said["kind"]])
+        held.same("most of a kind", kinds[said["kind"]], max(kinds.values()))
 
 
 @kind("endings")

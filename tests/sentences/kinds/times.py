@@ -103,7 +103,7 @@ def unified(held: Held) -> None:
     parts = [
         held.read(
             r"{S:who} over {S:over}: free on {N:free} of {N:of} questions?(?: \({K:where}\))?"
-            r"(?:, at most {X:worst} times as long \({Q:worst_on}\))?(?:, undecided on {N:open})?",
+            r"(?:, at most {X:worst} times as long \({Q:worst_on}\))?(?:, close on {N:close})?(?:, undecided on {N:open})?",
             text=part,
         )
         for part in held.text.removesuffix(".").split("; ")
@@ -118,8 +118,9 @@ def free(held: Held, said: Groups) -> None:
     asked = [on for on, cells in held.truth.cells.items() if {said["who"], said["over"]} <= cells.keys()]
     known = [(on, ratio) for on in asked if (ratio := held.truth.pair_word(on, said["who"], NATIVE))]
     words = Counter(ratio.word for _, ratio in known)
-    counts = said.number("free"), said.number("of"), said.number("open")
-    held.same("free, of, undecided", counts, (words["tie"] + words["faster"], len(asked), words["undecided"]))
+    counts = tuple(said.number(name) for name in ("free", "of", "close", "open"))
+    true = words["tie"] + words["faster"], len(asked), words["close"], words["undecided"]
+    held.same("free, of, close, undecided", counts, true)
     most, on = max(((1 / ratio.value, on) for on, ratio in known if ratio.word == "slower"), default=(0.0, ""))
     held.same("worst on", said["worst_on"], on)
     if on:
