@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from tests.sentences.facts.reader import Truth
 from tests.sentences.kinds import headline, leads, machine, means, memory, tables, times  # noqa: F401  # kinds
@@ -13,18 +13,19 @@ from tests.sentences.kinds.held import KINDS, Held, NotUnderstood
 Spoken = tuple[str, str, Truth]  # kind, sentence, the facts of its set
 
 
-@dataclass(frozen=True)
-class Violation:
+class Violation(NamedTuple):
     kind: str
     sentence: str
+    of_set: str
     what: str
     said: Any
     true: Any
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.sentence}\n  {self.what}: says {self.said}\n  true {self.true}"
+        return f"{self.of_set}, {self.kind}: {self.sentence}\n  {self.what}: says {self.said}\n  true {self.true}"
 
 
+@cache
 def wrong_in(kind: str, sentence: str, truth: Truth) -> list[Violation]:
     """Returns what a sentence says that isn't so; that it can't be understood, or names what the set lacks, too."""
     held = Held(sentence, truth)
@@ -34,7 +35,7 @@ def wrong_in(kind: str, sentence: str, truth: Truth) -> list[Violation]:
         held.false.append(("not understood", unclear, None))
     except (KeyError, IndexError, ValueError) as missing:
         held.false.append(("the set has no such thing", missing, None))
-    return [Violation(kind, sentence, *false) for false in held.false]
+    return [Violation(kind, sentence, truth.folder.name, *false) for false in held.false]
 
 
 def all_wrong(spoken: Iterable[Spoken]) -> list[str]:

@@ -8,11 +8,12 @@ from typing import Any
 
 from tests.sentences.facts.contrasts import settings
 from tests.sentences.facts.estimates import Ratio
-from tests.sentences.facts.reader import NATIVE, Truth, archived
+from tests.sentences.facts.reader import ARCHIVE, NATIVE, Truth, archived
 from tests.sentences.kinds.shown import agrees
 
 TRACKS, OPERATIONS, MODELS = "2026-11-27.cpu.b839632f5c59", "2026-11-27.cpu.069b23a24959", "2026-11-28.cpu.ab402eff7f8e"
 LSTMS = ("2026-11-28.cpu.2c911dfa5d19", "2026-11-28.cpu.a12d0651eeea")
+README = (ARCHIVE.parent / "README.md").read_text(encoding="utf-8")
 N = r"([\d.]+)"
 Claim = tuple[str, bool, Any]  # the words, whether they are so, what is so
 
@@ -74,7 +75,7 @@ CLAIMS: dict[str, Callable[[tuple[str, ...]], tuple[bool, Any]]] = {
 }
 
 
-def claims(readme: str) -> Iterator[Claim]:
+def claims(readme: str = README) -> Iterator[Claim]:
     """Yields each claim of the bullets that a set stands behind. Raises ValueError for a bullet without any."""
     found = readme.partition("## What we found")[2].partition("\n## ")[0]
     for bullet in re.findall(r"^- (.+)$", found, re.MULTILINE):

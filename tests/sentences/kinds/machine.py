@@ -11,13 +11,13 @@ from tests.sentences.kinds.shown import agrees
 SPEED, OTHERS = "a change of the machine's speed", "other programs"
 READINGS = {
     "blocks over a limit of the noise gate": ("noisy blocks", r"{N:some} of {N:of} block runs?", "0"),
-    "narrowest interval of a ratio": ("wide intervals", "{P:share}", r"±[\d.]+ %"),
+    "narrowest interval of a ratio": ("wide intervals", "{P:share}", "±{P:tie}"),
     "noise floors wider than ±10 %": ("a wide noise floor", "{N:some} of {N:of}", "0"),
     machine.OTHERS_SHARE.lower(): (OTHERS, "{P:share}", "at least 90 %"),
     "change of the machine's f32 ceiling": (SPEED, "{P:share}", "±10 %"),
 }  # {what was read: (its cause, pattern of what was found, of its limit)}
 NOTICES = {
-    "wide intervals": r"A tie \(no difference over (?P<tie>[\d.]+ %)\) was out of reach: the narrowest interval of a ratio is {P:share}\.",
+    "wide intervals": r"A tie \(no difference over {P:tie}\) was out of reach: the narrowest interval of a ratio is {P:share}\.",
     "a wide noise floor": r"The noise floor is wider than ±10 % in {N:some} of {N:of} comparisons \({K:where}\): no smaller difference is shown there\.",
     "noisy blocks": r"{N:some} of {N:of} block runs? exceeded a noise limit(?: \(rejected and not counted: \d+\))?\.",
     OTHERS: r"Other programs were running: the measurement of the machine's f32 ceiling got only {P:share} of its cores' time\. If they went on, they widened the intervals\.",
@@ -67,6 +67,8 @@ def share_of_cores(held: Held, found: str, within: str) -> None:
 
 def reading(held: Held, cause: str, said: Groups) -> None:
     _, true = machine.readings(held.truth)[cause]
+    if said["tie"]:
+        held.near("a tie's band", said["tie"], held.truth.protocol["tie_ratio"] - 1)
     if isinstance(true, tuple):
         held.same(cause, (said.number("some"), said.number("of")), true[:2])
         held.so("where", not said["where"] or some(said["where"]) == true[2], said["where"], true)

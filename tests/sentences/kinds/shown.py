@@ -14,7 +14,7 @@ WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "
 def agrees(said: str, true: float | None, digits: int = 3) -> bool:
     """Whether a shown number is the true one, rounded to its digits."""
     if said.startswith("< "):
-        return true is not None and 0 < true < float(said.split()[1]) * 0.01
+        return said == "< 0.1 %" and true is not None and 0 < true < 0.001
     found = NUMBER.fullmatch(said.strip())
     if not found or true is None or found["unit"] not in UNITS:
         return False

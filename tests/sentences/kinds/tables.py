@@ -65,6 +65,7 @@ def unified_cell(held: Held) -> None:
         r"{Q:on} \| `{S:over}` \| `{S:who}` \| {T:under} \| {T:time} \| {R:ratio} (?P<interval>{I}) \| (?P<word>\w+).*"
     )
     truth, on, ratio = held.truth, said["on"], held.truth.pair_word(said["on"], said["who"], NATIVE)
+    held.same("native", said["over"], truth.upon(NATIVE).get(said["who"]))
     held.near("native", said["under"], truth.time(on, said["over"]))
     held.near("unified", said["time"], truth.time(on, said["who"]))
     held.ratio("ratio", said, ratio)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 
-from tests.sentences.facts.contrasts import FIELDS, TITLES, settings
-
 from tests.sentences.facts import processes
+from tests.sentences.facts.contrasts import FIELDS, TITLES, settings
 from tests.sentences.facts.reader import EAGER, NATIVE
 from tests.sentences.kinds.held import Groups, Held, Some, kind
 from tests.sentences.kinds.shown import agrees
@@ -89,7 +88,9 @@ def compiled(held: Held) -> None:
     for group in filter(None, one["groups"].split("; ")):
         about, rest = held.start(group, "over {S:over} ")
         told += [(about["over"], held.read(pair, text=each)) for each in re.split(r", (?=[a-z])", rest)]
-    held.same("pays off", len(told), sum(bool(steps) for _, steps, _ in pairs.values()))
+    held.same(
+        "pays off", sorted(each["who"] for _, each in told), sorted(w for w, (_, steps, _) in pairs.items() if steps)
+    )
     for under, each in told:
         over, steps, of = pairs[each["who"]]
         held.same("against", under, over)
