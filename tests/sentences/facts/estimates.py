@@ -115,5 +115,8 @@ def judged(
         if 1 / most <= value <= most:
             return "undecided", "equal processes differ as much"
     if best and word not in ("undecided", word_of(best.low, best.high, tie)):
-        return "undecided", "two modes"
+        if best.low is None:
+            return "undecided", "two modes, and the fast processes of the two stacks share fewer than two blocks"
+        fast = word_of(best.low, best.high, tie)
+        return "undecided", f"two modes: {word} by all processes, {fast} by the fast ones alone"
     return word, ""

@@ -122,8 +122,11 @@ class Pairs:
                 word, reason = judged(value, *alone[side], tie, floor, best)
                 among, _ = judged(value, *in_set[side], tie, floor, best)
                 both = self.sides[side], self.sides[side[0], baseline]
-                if word != "undecided" and any(p.disturbed for blocks in both for of in blocks.values() for p in of):
-                    word, among, reason = "undecided", "undecided", "other programs used the cores"
+                number = sum(process.disturbed for blocks in both for of in blocks.values() for process in of)
+                if word != "undecided" and number:
+                    word = among = "undecided"
+                    which = f"{number} process{'es' * (number > 1)} of this stack or the baseline"
+                    reason = f"other programs used the cores of {which}"
                 found[side] = Ratio(value, *alone[side], word, reason, among, logs[side])
         return found
 

@@ -86,8 +86,7 @@ def against(held: Held, said: Groups, on: str, who: str) -> None:
         held.same("verdict over the baseline", (word, said["over"]), (ratio and ratio.word, base))
         held.ratio("ratio", said, ratio)
         has_reason = ratio is not None and ratio.word == "undecided" and ratio.low is not None
-        why = (ratio.reason or "the interval contains 1") if ratio and has_reason else ""
-        held.so("reason", said["why"].startswith(why) if why else not said["why"], said["why"], why)
+        held.same("reason", said["why"], (ratio.reason or "the interval contains 1×") if ratio and has_reason else "")
     elif not said["itself"]:
         held.so("no ratio", ratio is None, "", base)
 

@@ -38,6 +38,9 @@ def map_sentence(held: Held) -> None:
         tracks = re.split(r"(?:^|; )(\w+) track: ", text.removesuffix("."), flags=re.IGNORECASE)
         if tracks[0]:
             clauses(held, tracks[0], "")
+        else:
+            known = {re.findall(r"(\w+) track", on)[0] for on in truth.led()}
+            held.same("tracks", {track.lower() for track in tracks[1::2]}, known)
         for track, part in zip(tracks[1::2], tracks[2::2], strict=True):
             clauses(held, part, track.lower())
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.sentences.facts import machine, mkl
 from tests.sentences.kinds.held import Groups, Held, NotUnderstood, kind, some
-from tests.sentences.kinds.shown import agrees
+from tests.sentences.kinds.shown import agrees, outcome_of
 
 SPEED, OTHERS = "a change of the machine's speed", "other programs"
 READINGS = {
@@ -45,7 +45,7 @@ def noise(held: Held) -> None:
     """Holds what is over its limit, and what the table says of the reading that some sets withdraw."""
     told = []
     if held.text.startswith(machine.OTHERS_SHARE):
-        share_of_cores(held, *held.text.partition(": ")[2].split("; "))
+        share_of_cores(held, *held.text.partition(": ")[2].partition("; "))
         return
     if held.text != "No reading is over its limit.":
         for part in held.read(r"Over its limit: (?P<parts>.+)\.")["parts"].split("; "):
@@ -56,7 +56,7 @@ def noise(held: Held) -> None:
     held.same("over their limits", {*told}, machine.over_limits(held.truth))
 
 
-def share_of_cores(held: Held, found: str, within: str) -> None:
+def share_of_cores(held: Held, found: str, _: str, within: str) -> None:
     is_over, true = machine.readings(held.truth).get(OTHERS, (False, None))
     held.same("within its limit", within, f"no: {OTHERS}" if is_over else "yes")
     if true is None:
@@ -117,7 +117,8 @@ def notice(held: Held, cause: str, said: Groups) -> None:
     elif said["ratio"]:
         held.ratio(cause, said, truth.twin_of(on))
     elif said["over"]:
-        held.same(cause, (said["who"], said["over"]), (truth.base(on), truth.baseline))
+        told = said["who"], said["over"], outcome_of(said["why"])
+        held.same(cause, told, (truth.base(on), truth.baseline, truth.cells[on][truth.baseline].outcome))
 
 
 @kind("cause")

@@ -27,6 +27,7 @@ def summary(held: Held) -> None:
     if said["nothing"]:
         held.same("no ratio", (said["over"], []), (truth.baseline, [*truth.over_own]))
     elif said["who"]:
+        held.so("group", said["group"] in groups(truth), said["group"], groups(truth))
         _, lacking, of = means(truth, said["group"])
         pairs = held.every(r"{S:who} \((?P<lacks>\d+) of (?P<of>\d+)\)", said["who"])
         others = re.search(r" and (\d+) others$", said["who"])
@@ -59,9 +60,11 @@ def rows_of_means(held: Held) -> None:
     known = {group: (*means(held.truth, group), asked) for group, asked in groups(held.truth).items()}
     true = {f"{group}: {of}" + f" of {asked}" * (of < asked) for group, (*_, of, asked) in known.items() if of > 1}
     held.same("rows", {*rows}, true)
+    stacks = {who for cells in held.truth.cells.values() for who in cells}
     for head, cells in rows.items():
-        for cell in cells.split("; "):
-            one = held.read(r"{S:who}: (?:{R:mean}|–) ?(?P<beside>.*)", text=cell)
+        told = [held.read(r"{S:who}: (?:{R:mean}|–) ?(?P<beside>.*)", text=cell) for cell in cells.split("; ")]
+        held.same("stacks", {one["who"] for one in told}, stacks)
+        for one in told:
             of_a_cell(held, one, *known[head.partition(": ")[0]][:3])
 
 

@@ -9,10 +9,8 @@ from collections import Counter
 from tests.sentences.facts import processes
 from tests.sentences.facts.processes import Largest
 from tests.sentences.kinds.held import Groups, Held, kind, some
-from tests.sentences.kinds.shown import agrees
+from tests.sentences.kinds.shown import agrees, outcome_of
 
-ENDED = {"out of host memory": "oom_host", "out of device memory": "oom_device", "out of memory compiling": "oom_compile",
-         "wrong result": "wrong", "wrong results": "wrong", "results differ": "differ"}  # fmt: skip
 PEAK = r"{L:NAME} on {N:NAME_n} of {N:NAME_of} questions?(?: each)? \({B:NAME_low}(?: to {B:NAME_high})?\)"
 PEAKS = (
     rf"Lowest peak: {PEAK.replace('NAME', 'least')}\. Highest: {PEAK.replace('NAME', 'most')}\."
@@ -59,6 +57,7 @@ def holders(held: Held) -> None:
     held.same("holds most", cases, most)
     if most:
         held.near("holds", said["held"], size)
+    held.same("a kind", bool(said["kind"]), bool(kinds) and len(most) == 1)
     if said["kind"]:
         held.near("of which", said["part"], kinds[said["kind"]])
         held.same("most of a kind", kinds[said["kind"]], max(kinds.values()))
@@ -78,7 +77,7 @@ def endings(held: Held) -> None:
     told = {"ok"}
     for each in filter(None, re.split(r", (?=[\d,]+ )", said["others"])):
         about = held.read(r"{N:count} (?P<word>[a-z ]+?)(?: \((?P<cases>.+)\))?", text=each)
-        word = ENDED.get(about["word"], about["word"])
+        word = outcome_of(about["word"])
         told.add(word)
         held.same(word, about.number("count"), counts[word])
         cases = {(one["who"], one["on"]) for one in held.every("{S:who} on {Q:on}", about["cases"])}

@@ -8,6 +8,8 @@ import re
 UNITS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9, "B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30,
          "TiB": 2.0**40, "%": 0.01, "×": 1.0, "": 1.0}  # fmt: skip
 NUMBER = re.compile(r"(?P<sign>[+±\N{MINUS SIGN}-]?)(?P<digits>[\d,]+(?:\.\d+)?(?:e[+-]?\d+)?)\s*(?P<unit>[^\d\s]*)")
+ENDED = {"out of host memory": "oom_host", "out of device memory": "oom_device", "out of memory compiling": "oom_compile",
+         "wrong result": "wrong", "wrong results": "wrong", "results differ": "differ"}  # fmt: skip
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -44,3 +46,9 @@ def interval_agrees(said: str, low: float | None, high: float | None) -> bool:
 def number_of(word: str) -> int:
     """Returns a count in words or digits."""
     return WORDS.index(word.lower()) if word.lower() in WORDS else int(word.replace(",", ""))
+
+
+def outcome_of(words: str) -> str:
+    """Returns the outcome that is told as `out of host memory in the first run`."""
+    plain = re.sub(r" (?:in the|while|during) .*", "", words)
+    return ENDED.get(plain, plain)

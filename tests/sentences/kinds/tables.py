@@ -62,7 +62,7 @@ def aside(held: Held) -> None:
 @kind("unified cell")
 def unified_cell(held: Held) -> None:
     said = held.read(
-        r"{Q:on} \| `{S:over}` \| `{S:who}` \| {T:under} \| {T:time} \| {R:ratio} (?P<interval>{I}) \| (?P<word>\w+).*"
+        r"{Q:on} \| `{S:over}` \| `{S:who}` \| {T:under} \| {T:time} \| {R:ratio} (?P<interval>{I}) \| (?P<word>\w+)(?:, .*)?"
     )
     truth, on, ratio = held.truth, said["on"], held.truth.pair_word(said["on"], said["who"], NATIVE)
     held.same("native", said["over"], truth.upon(NATIVE).get(said["who"]))

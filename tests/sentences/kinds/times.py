@@ -8,8 +8,8 @@ from collections import Counter, defaultdict
 from tests.sentences.facts import processes
 from tests.sentences.facts.contrasts import FIELDS, TITLES, settings
 from tests.sentences.facts.reader import EAGER, NATIVE
-from tests.sentences.kinds.held import Groups, Held, Some, kind
-from tests.sentences.kinds.shown import agrees
+from tests.sentences.kinds.held import Groups, Held, Some, kind, some
+from tests.sentences.kinds.shown import agrees, outcome_of
 
 
 @kind("comparisons")
@@ -49,9 +49,10 @@ def break_even(held: Held) -> None:
     truth, text = held.truth, held.text
     several = [on for on in truth.cells if len(truth.calls(on)) > 1]
     if text.startswith("Not in the table: "):
-        said = {(one["who"], one["on"]) for one in held.every(r"(?:Not in the table: |, ){S:who} on {Q:on} \(", text)}
-        lacking = {(who, on) for on in several for who in truth.cells[on] if who not in truth.calls(on)}
-        held.same("without a total", said, lacking)
+        told = held.every(r"(?:Not in the table: |, ){S:who} on {Q:on} \((?P<why>[^)]*)\)", text)
+        said = {(one["who"], one["on"]): outcome_of(one["why"]) for one in told}
+        lacking = {(w, on): cell for on in several for w, cell in truth.cells[on].items() if w not in truth.calls(on)}
+        held.same("without a total", said, {case: cell.outcome for case, cell in lacking.items()})
         return
     one = held.read(
         r"Least total time on {Q:on}(?P<whole>, the first call included)?: (?P<legs>.+?)"
@@ -122,6 +123,8 @@ def free(held: Held, said: Groups) -> None:
     counts = tuple(said.number(name) for name in ("free", "of", "close", "open"))
     true = words["tie"] + words["faster"], len(asked), words["close"], words["undecided"]
     held.same("free, of, close, undecided", counts, true)
+    on_which = frozenset(on for on, ratio in known if ratio.word in ("tie", "faster"))
+    held.same("free on", some(said["where"]), frozenset(() if len(on_which) == len(asked) else on_which))
     most, on = max(((1 / ratio.value, on) for on, ratio in known if ratio.word == "slower"), default=(0.0, ""))
     held.same("worst on", said["worst_on"], on)
     if on:
