@@ -8,7 +8,6 @@ from collections import Counter
 from pathlib import Path
 
 from tests.sentences.check import wrong_in
-from tests.sentences.findings import claims
 from tests.sentences.kinds.held import KINDS
 from tests.sentences.mutants import made, true_of
 from tests.sentences.spoken.corpus import SETS, everything
@@ -19,12 +18,10 @@ def main() -> int:
         spoken = everything(Path(folder))
         found = [*made(true_of(spoken))]
     wrong = [violation for each in spoken for violation in wrong_in(*each)]
-    told = [*claims()]
     said, false = Counter(kind for kind, *_ in spoken), Counter(kind for kind, *_ in {w[:2] for w in wrong})
-    said["bullet"], false["bullet"] = len(told), sum(not is_so for _, is_so, _ in told)
     by_kind, caught = Counter(each.kind for each in found), Counter(each.kind for each in found if each.caught)
     print(f"{'kind':14}{'sentences':>10}{'not so':>8}{'mutants':>9}{'caught':>8}")
-    for kind in (*KINDS, "bullet"):
+    for kind in KINDS:
         print(f"{kind:14}{said[kind]:10}{false[kind]:8}{by_kind[kind]:9}{caught[kind]:8}")
     print(
         f"{'all':14}{said.total():10}{false.total():8}{by_kind.total():9}{caught.total():8}  in {len(SETS)} kept sets"
@@ -36,9 +33,6 @@ def main() -> int:
             )
     for each in wrong:
         print(f"\n{each}")
-    for claim, is_so, true in told:
-        if not is_so:
-            print(f"\nREADME: {claim}\n  true {true}")
     return bool(false.total()) or caught.total() < by_kind.total()
 
 

@@ -9,7 +9,7 @@ from tests.sentences.spoken.fixed import APART, DECIDED
 from tests.sentences.spoken.generated import Sizes, Story, sizes, stories, write, write_sizes
 from tests.sentences.spoken.product import sentences
 
-EXAMPLES = 60
+EXAMPLES = 40
 
 
 USUAL = settings(

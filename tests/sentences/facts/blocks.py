@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import fmean, median
 
@@ -12,8 +13,6 @@ import numpy as np
 from tests.sentences.facts.rows import Line, steady, turns
 
 MODES = 1.3  # equal processes whose slowest takes over this times the fastest run in two modes
-
-
 Side = tuple[str, str]  # question, stack
 
 
@@ -56,20 +55,24 @@ def apart(one: Blocks, other: Blocks) -> bool:
 def best_mode(blocks: Blocks) -> Blocks:
     times = seconds(blocks)
     limit = MODES * median(t for t in times if t <= MODES * min(times))
-    kept = {block: [p for p in of if p.seconds <= limit] for block, of in blocks.items()}
-    return {block: of for block, of in kept.items() if of}
+    return kept(blocks, lambda process: process.seconds <= limit)
 
 
 def same_way(one: Blocks, other: Blocks) -> tuple[Blocks, Blocks]:
     """Returns the processes sampled in rounds, or those sampled alone: whichever share more blocks."""
-    ways = [tuple(sampled(blocks, way) for blocks in (one, other)) for way in ("rounds", "alone")]
-    first, second = max(ways, key=lambda both: len(both[0].keys() & both[1].keys()))
-    return first, second
+    rounds, alone = (
+        (
+            kept(one, lambda process, way=way: process.way == way),
+            kept(other, lambda process, way=way: process.way == way),
+        )
+        for way in ("rounds", "alone")
+    )
+    return max(rounds, alone, key=lambda both: len(both[0].keys() & both[1].keys()))
 
 
-def sampled(blocks: Blocks, way: str) -> Blocks:
-    kept = {block: [p for p in of if p.way == way] for block, of in blocks.items()}
-    return {block: of for block, of in kept.items() if of}
+def kept(blocks: Blocks, keeps: Callable[[Process], bool]) -> Blocks:
+    found = {block: [*filter(keeps, of)] for block, of in blocks.items()}
+    return {block: of for block, of in found.items() if of}
 
 
 def paired(stack: Blocks, baseline: Blocks) -> dict[int, float]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Callable
 from statistics import median
 from typing import Any
 
 from tests.sentences.facts.contrasts import Two, settings
 from tests.sentences.facts.estimates import Ratio
-from tests.sentences.facts.reader import ARCHIVE, NATIVE, Truth
+from tests.sentences.facts.reader import ARCHIVE, NATIVE, Truth, archived
 from tests.sentences.facts.rows import turns
 from tests.sentences.kinds.held import Held, kind
 
 THREADS = ARCHIVE.parent / "examples" / "threads.toml"
+TRACKS, OPERATIONS, MODELS = "2026-11-27.cpu.b839632f5c59", "2026-11-27.cpu.069b23a24959", "2026-11-28.cpu.ab402eff7f8e"
+LSTMS = ("2026-11-28.cpu.2c911dfa5d19", "2026-11-28.cpu.a12d0651eeea")
 THREAD = (
     r"(?P<claim>Confirmed(?: in part)?|The other way round|Not confirmed)(?P<far>, larger|, smaller)?: `{S:who}` takes "
     r"(?P<times>[\d.,]+) times as long (?:as `{S:over}`|on {N:more} cores? as on {N:fewer}) \((?P<low>[\d.,]+) to "
@@ -137,3 +140,51 @@ def compare(held: Held) -> None:
         held.near("drift", said["drift"], two.drift and two.drift - 1)
     if said["shift"]:
         held.near("shift", said["shift"], two.shift)
+
+
+def keras(who: str, *names: str) -> list[Ratio]:
+    """Returns a Keras stack over the native one, on each question of some sets."""
+    asked = [(archived(name), on) for name in names for on in archived(name).cells]
+    native = [(truth, on) for truth, on in asked if {who, NATIVE[who]} <= truth.cells[on].keys()]
+    return [ratio for truth, on in native if (ratio := truth.pair_word(on, who, NATIVE))]
+
+
+def compiled(track: str) -> list[Ratio]:
+    truth = archived(TRACKS)
+    asked = [truth.ratio(on, "jax_jit", "torch_eager") for on in truth.cells if f"{track} track" in on]
+    return [ratio for ratio in asked if ratio]
+
+
+def tuned() -> list[Ratio]:
+    return [of["tuned"] for (_, who), of in settings(archived(TRACKS), "track").items() if who == "torch_eager"]
+
+
+RANGE = r"(?P<low>[\d.]+) to (?P<high>[\d.]+)"
+SOME = r"(?P<some>\d+) of (?P<of>\d+)"
+CLAIMS: dict[str, Callable[[], list[Ratio]]] = {
+    rf"takes {RANGE} times as long as JAX": lambda: keras("keras_jax", OPERATIONS, MODELS, *LSTMS),
+    rf", {RANGE} as TensorFlow": lambda: keras("keras_tf", OPERATIONS, MODELS, *LSTMS),
+    rf", {RANGE} as PyTorch": lambda: keras("keras_torch", OPERATIONS, MODELS),
+    rf"LSTM: {RANGE}": lambda: keras("keras_torch", *LSTMS),
+    rf"trains `ffn`, `gemm`, `mha` {RANGE} times as fast": tuned,
+    rf"(?P<word>faster) on {SOME} without it \({RANGE}×\)": lambda: compiled("default"),
+    rf"(?P<word>slower) on {SOME} with it \({RANGE}×\)": lambda: compiled("tuned"),
+    r"ELU's gradient (?P<error>[\d.]+ %) off": list,
+}
+
+
+@kind("bullet")
+def bullet(held: Held) -> None:
+    """Holds a claim of README's findings against the sets behind it."""
+    said, ratios = held.read(*CLAIMS), next(of for claim, of in CLAIMS.items() if held.maybe(claim))()
+    if said["error"]:
+        errors = [row["relative_error"] or 0.0 for row in archived(OPERATIONS).rows if row["outcome"] == "wrong"]
+        held.near("error", said["error"], max(errors))
+        return
+    by_time = "as long" in held.text or (not said["word"] and "as fast" not in held.text)
+    held.ends("range", said["low"], said["high"], [1 / r.value if by_time else r.value for r in ratios])
+    word = said["word"] or "faster"
+    if not by_time:
+        some = sum(ratio.word == word for ratio in ratios)
+        counts = (said.number("some"), said.number("of")) if said["of"] else (len(ratios), len(ratios))
+        held.same(word, counts, (some, len(ratios)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from tests.sentences.check import Spoken
@@ -15,6 +16,7 @@ from tests.sentences.spoken.product import sentences
 SETS = sorted(ARCHIVE.iterdir())
 
 
+@cache
 def of_set(folder: Path) -> list[Spoken]:
     return [*sentences(archived(folder.name))]
 

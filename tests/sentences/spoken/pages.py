@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from suite.cli.sets.compare import between
 from suite.page.between_sets import compared_sets
 from suite.results import load
+from tests.sentences.check import Spoken
 from tests.sentences.facts.contrasts import THRESHOLD, Two
 from tests.sentences.facts.reader import ARCHIVE, Truth, archived
+from tests.sentences.kinds.tables import CLAIMS, TRACKS
 
 ROOT = ARCHIVE.parent
 PAGES = ("docs/findings/figures.md", "docs/findings/gallery.md", "README.md")
@@ -24,8 +26,9 @@ PAIRS = (
 TIE = 1.03
 
 
-def published() -> Iterator[tuple[str, str, Truth]]:
+def published() -> Iterator[Spoken]:
     """Yields (kind, sentence, the facts of its set) of all published tables."""
+    yield from claims((ROOT / "README.md").read_text(encoding="utf-8"))
     for page in PAGES:
         for name, origin, text in MARKED.findall((ROOT / page).read_text(encoding="utf-8")):
             sets = json.loads(origin)["sets"]
@@ -33,7 +36,7 @@ def published() -> Iterator[tuple[str, str, Truth]]:
                 yield from table(text, [archived(each) for each in sets])
 
 
-def table(text: str, truths: list[Truth]) -> Iterator[tuple[str, str, Truth]]:
+def table(text: str, truths: list[Truth]) -> Iterator[Spoken]:
     for answer in HEADLINE.findall(text):
         answer = re.sub(r" (?:Results are|Right results|Noise floor).*", "", answer).rstrip()
         yield "headline", answer, next(t for t in truths if any(f" for {on}: " in answer for on in t.cells))
@@ -47,7 +50,7 @@ def table(text: str, truths: list[Truth]) -> Iterator[tuple[str, str, Truth]]:
     yield from cells(text, truths)
 
 
-def cells(text: str, truths: list[Truth]) -> Iterator[tuple[str, str, Truth]]:
+def cells(text: str, truths: list[Truth]) -> Iterator[Spoken]:
     """Yields the figures of tables whose heads are questions, of those of one question, and of Keras's."""
     heads: list[str] = []
     question = ""
@@ -68,7 +71,7 @@ def cells(text: str, truths: list[Truth]) -> Iterator[tuple[str, str, Truth]]:
             yield from of_one(dict(zip(heads, said, strict=False)), on, truths[0])
 
 
-def across(said: list[str], heads: list[str], truths: list[Truth]) -> Iterator[tuple[str, str, Truth]]:
+def across(said: list[str], heads: list[str], truths: list[Truth]) -> Iterator[Spoken]:
     who, over = said[0].strip("`"), heads[0].removeprefix("speedup over ").strip("`")
     for on, each in zip(heads[1:], said[1:], strict=True):
         each = re.sub(r"(?<=×), (?=close|undecided|tie)", " ", each)
@@ -80,7 +83,7 @@ def across(said: list[str], heads: list[str], truths: list[Truth]) -> Iterator[t
             yield "cell", f"{on} | `{who}`: {each}", truth
 
 
-def of_one(line: dict[str, str], on: str, truth: Truth) -> Iterator[tuple[str, str, Truth]]:
+def of_one(line: dict[str, str], on: str, truth: Truth) -> Iterator[Spoken]:
     who, word = line["stack"].strip("`"), re.split(r"[ ,:]", line["verdict"])[0]
     over, ratio = next((head, each) for head, each in line.items() if head.startswith("speedup over "))
     if "×" in ratio:
@@ -89,9 +92,19 @@ def of_one(line: dict[str, str], on: str, truth: Truth) -> Iterator[tuple[str, s
         yield "cell", f"{on} | `{who}`: {line['median']}", truth
 
 
-def compared() -> Iterator[tuple[str, str, Truth]]:
+def compared() -> Iterator[Spoken]:
     """Yields what `./stackwars compare` says of kept sets that share cases."""
     for first, second in PAIRS:
         two = Two(archived(first).folder, archived(second))
         (pair,) = compared_sets(between([load(two.folder), load(two.second.folder)], across=True), THRESHOLD, TIE)
         yield from (("compare", sentence, two) for sentence in (pair.answer, *pair.sentences))
+
+
+def claims(readme: str) -> Iterator[Spoken]:
+    """Yields each claim of README's findings. Raises ValueError for a bullet of which nothing is checked."""
+    found = readme.partition("## What we found")[2].partition("\n## ")[0]
+    for bullet in re.findall(r"^- (.+)$", found, re.MULTILINE):
+        told = [match[0] for claim in CLAIMS for match in re.finditer(claim, bullet)]
+        if not told:
+            raise ValueError(f"nothing of this bullet is checked: {bullet}")
+        yield from (("bullet", each, archived(TRACKS)) for each in told)
