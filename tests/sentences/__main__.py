@@ -28,11 +28,8 @@ def main() -> int:
     )
     for each in found:
         if not each.caught:
-            print(
-                f"{'not caught' if each.sentence else 'no sentence to change'}: {each.kind}, {each.what}: {each.sentence}"
-            )
-    for each in wrong:
-        print(f"\n{each}")
+            print(f"{'not caught' if each.sentence else 'unmade'}: {each.kind}, {each.what}: {each.sentence}")
+    print("", *wrong, sep="\n")
     return bool(false.total()) or caught.total() < by_kind.total()
 
 

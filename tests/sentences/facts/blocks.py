@@ -31,9 +31,11 @@ class Process:
     def disturbed(self) -> bool:
         return "disturbed" in self.row["flags"]
 
-    @property
-    def way(self) -> str:
-        return self.row["sampling"] or "alone"
+    def in_rounds(self) -> bool:
+        return bool(self.row["sampling"] == "rounds")
+
+    def by_itself(self) -> bool:
+        return not self.in_rounds()
 
 
 Blocks = dict[int, list[Process]]
@@ -60,13 +62,8 @@ def best_mode(blocks: Blocks) -> Blocks:
 
 def same_way(one: Blocks, other: Blocks) -> tuple[Blocks, Blocks]:
     """Returns the processes sampled in rounds, or those sampled alone: whichever share more blocks."""
-    rounds, alone = (
-        (
-            kept(one, lambda process, way=way: process.way == way),
-            kept(other, lambda process, way=way: process.way == way),
-        )
-        for way in ("rounds", "alone")
-    )
+    rounds = kept(one, Process.in_rounds), kept(other, Process.in_rounds)
+    alone = kept(one, Process.by_itself), kept(other, Process.by_itself)
     return max(rounds, alone, key=lambda both: len(both[0].keys() & both[1].keys()))
 
 
@@ -113,7 +110,7 @@ def in_turns(processes: list[Process]) -> dict[tuple[int, int], float]:
 def twin(processes: list[Process]) -> float | None:
     """Returns ln(t of replicate 1 / t of the others) in one block."""
     first, *rest = sorted(processes, key=lambda process: process.row["replicate"])
-    others = [process for process in rest if process.way == first.way]
+    others = [process for process in rest if process.in_rounds() == first.in_rounds()]
     if not others or first.row["replicate"] != 1:
         return None
     if first.turns:

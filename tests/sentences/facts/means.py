@@ -54,6 +54,7 @@ def groups(truth: Truth) -> dict[str, int]:
     heads = {on: head(truth, on) for on in truth.cells}
     varying = [name for name in SHARED if len({of[name] for of in heads.values()}) > 1]
     words = {on: ", ".join(of[name] + " track" * (name == "track") for name in varying) for on, of in heads.items()}
-    timed = {ALL} | {words[on] for on in truth.cells if truth.baseline in truth.counting(on)}
+    others = {who for cells in truth.cells.values() for who in cells} - {truth.baseline}
+    timed = {ALL} | {words[on] for on in truth.cells if others and truth.baseline in truth.counting(on)}
     several = {group: number for group, number in Counter(words.values()).items() if number > 1 and varying}
     return {group: of for group, of in ({ALL: len(heads)} | several).items() if group in timed and len(timed) > 1}

@@ -79,7 +79,7 @@ def slowed(truth: Truth) -> Slowed:
     for folder, rows in archive():
         if processor(folder) == processor(truth.folder):
             known = {build: True for build, on_default in recorded(rows).items() if on_default} | known
-    for on, cells in truth.cells.items():
+    for cells in truth.cells.values():
         timed = {who: cell.used[0] for who, cell in cells.items() if cell.used and cell.ok}
         multiplies = any(map(has_products, timed.values()))
         here = [who for who, row in timed.items() if own.get(row["case"])]
@@ -109,9 +109,8 @@ def measured(truth: Truth, found: Slowed) -> dict[str, tuple[Truth, list[str], s
     for folder, rows in archive():
         has_some = any(build_of(row) in ours for row in rows if has_other_path(row))
         if has_some and processor(folder) == processor(truth.folder):
-            if answer := other_path(archived(folder.name), found, ours):
-                known[f"set {folder.name.rpartition('.')[2][:12]}"] = answer
-    return known
+            known[f"set {folder.name.rpartition('.')[2][:12]}"] = other_path(archived(folder.name), found, ours)
+    return {name: answer for name, answer in known.items() if answer}
 
 
 def other_path(truth: Truth, found: Slowed, builds: set[Build]) -> tuple[Truth, list[str], str] | None:

@@ -116,7 +116,7 @@ class Pairs:
             family = [side for side in logs if self.one_family or side[0] == question]
             alone, floors = self.intervals(baseline, family, doubt), self.twins(doubt)
             for side in family:
-                floor = next((twin for (of, _), twin in floors.items() if of == side[0]), None)
+                floor = floors.get((side[0], baseline)) or next((floors[of] for of in floors if of[0] == side[0]), None)
                 best = self.best(side, baseline, family, doubt)
                 value, tie = math.exp(fmean(logs[side].values())), self.protocol["tie_ratio"]
                 word, reason = judged(value, *alone[side], tie, floor, best)
@@ -132,7 +132,8 @@ class Pairs:
 
     def intervals(self, baseline: str, family: list[Side], doubt: float) -> dict[Side, Ends]:
         means = {side: mean for side, mean in self.moderated(baseline).items() if side in set(family)}
-        return dict.fromkeys(family, (None, None)) | ended_at_1(means, doubt)
+        known = ended_at_1(means, doubt)
+        return {side: known.get(side, (None, None)) for side in family}
 
     def best(self, side: Side, baseline: str, family: list[Side], doubt: float) -> Ratio | None:
         """Returns the ratio of the best modes alone; None if neither stack has two modes, or if they are apart."""

@@ -30,8 +30,8 @@ FRONTIER = (
 def peaks(held: Held) -> None:
     said = held.read(PEAKS)
     for name, way in (("least", min), ("most", max)):
-        who, times, of, *ends = processes.extreme(held.truth, way)
-        held.same(f"{name} memory", some(said[name]), who)
+        stacks, times, of, *ends = processes.extreme(held.truth, way)
+        held.same(f"{name} memory", some(said[name]), stacks)
         held.same(f"{name} on", (said.number(f"{name}_n"), said.number(f"{name}_of")), (times, of))
         held.ends(f"{name} memory", said[f"{name}_low"], said[f"{name}_high"], ends)
     part, whole, who, on = processes.in_ended(held.truth)
@@ -69,9 +69,7 @@ def endings(held: Held) -> None:
         r"{N:ok} of {N:of} planned cases? ended ok(?:; (?P<others>[^;]+?))?"
         r"(?:; apart from these, {N:aside} process(?:es)? for programs, profiles and the like didn't)?\."
     )
-    true, names = processes.endings(held.truth), {}
-    for purpose in ("timed", "memory"):
-        names |= held.truth.named(purpose)
+    true, names = processes.endings(held.truth), held.truth.named("timed") | held.truth.named("memory")
     counts = Counter(true.values())
     held.same("ended ok", (said.number("ok"), said.number("of")), (counts["ok"], len(true)))
     told = {"ok"}

@@ -35,7 +35,7 @@ def cell(held: Held) -> None:
         held.near("median", said["time"], truth.time(on, who))
         return
     ratio = truth.ratio(on, who, said["over"])
-    held.near("ratio", said["ratio"], ratio and ratio.value)
+    held.near("ratio", said["ratio"], ratio.value if ratio else None)
     if said["interval"]:
         held.ratio("interval", said, ratio)
     held.same("over", said["over"], truth.base(on))

@@ -50,9 +50,9 @@ def break_even(held: Held) -> None:
     several = [on for on in truth.cells if len(truth.calls(on)) > 1]
     if text.startswith("Not in the table: "):
         told = held.every(r"(?:Not in the table: |, ){S:who} on {Q:on} \((?P<why>[^)]*)\)", text)
-        said = {(one["who"], one["on"]): outcome_of(one["why"]) for one in told}
+        ends = {(one["who"], one["on"]): outcome_of(one["why"]) for one in told}
         lacking = {(w, on): cell for on in several for w, cell in truth.cells[on].items() if w not in truth.calls(on)}
-        held.same("without a total", said, {case: cell.outcome for case, cell in lacking.items()})
+        held.same("without a total", ends, {case: cell.outcome for case, cell in lacking.items()})
         return
     one = held.read(
         r"Least total time on {Q:on}(?P<whole>, the first call included)?: (?P<legs>.+?)"

@@ -4,66 +4,42 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.sentences.spoken.generated import QUESTIONS, Story
+from tests.sentences.spoken.generated import QUESTIONS, Column, Story
 
 COLUMNS = ("torch_eager", "jax_jit", "tf_xla", "numpy", "torch_inductor", "jax_eager", "keras_jax")
-PLAIN: dict[str, Any] = {
-    "stacks": COLUMNS,
-    "implementations": ("",),
-    "blocks": 5,
-    "noise": 0.004,
-    "restless": True,
-    "bursts": frozenset(),
-    "modes": frozenset({"numpy"}),
-    "sampling": "alone",  # blocks without rounds: no rule on rounds changes these sets
-    "seed": 1,
-}
 
 
-def table(*speeds: tuple[float, ...]) -> dict[tuple[int, str], float]:
-    return {
-        (number, who): speed for number, line in enumerate(speeds) for who, speed in zip(COLUMNS, line, strict=True)
+def story(*speeds: tuple[float, ...], blocks: int = 5, fates: dict[Column, str] | None = None, **more: Any) -> Story:
+    """Returns a story of the first questions and stacks, sampled without rounds: no rule on rounds changes its set."""
+    usual: dict[str, Any] = {"noise": 0.004, "restless": True, "modes": frozenset({"numpy"}), "seed": 1}
+    by_column = {
+        (number, who): each for number, of in enumerate(speeds) for who, each in zip(COLUMNS, of, strict=False)
     }
+    return Story(
+        stacks=COLUMNS[: len(speeds[0])],
+        questions=QUESTIONS[: len(speeds)],
+        speeds=by_column,
+        fates=fates or {},
+        blocks=blocks,
+        bursts=frozenset(),
+        sampling="alone",
+        **usual | more,
+    )
 
 
-def fates(questions: int, **ends: str) -> dict[tuple[int, str], str]:
-    """Returns every fate: `ok`, but for those given like `q3_torch_eager="wrong"`."""
-    given = {(int(name[1]), name[3:]): end for name, end in ends.items()}
-    return {(number, who): given.get((number, who), "ok") for number in range(questions) for who in COLUMNS}
-
-
-MANY = Story(
-    **PLAIN,
-    questions=QUESTIONS,
-    speeds=table(
-        (1.0, 0.5, 0.5, 1.5, 0.9, 2.0, 0.5),  # gemm: three share the lead
-        (1.0, 0.6, 0.61, 1.6, 0.8, 2.0, 0.6),  # ffn, default track: three
-        (1.0, 1.3, 1.4, 1.7, 1.2, 2.0, 1.3),  # ffn, tuned track: the baseline alone
-        (1.0, 0.7, 0.9, 1.5, 0.8, 2.0, 0.7),  # mha, default track: the baseline is wrong
-        (1.0, 1.6, 1.4, 1.5, 1.2, 2.0, 1.6),
-    ),
-    fates=fates(5, q3_torch_eager="wrong", q0_jax_eager="crashed", q4_tf_xla="unsupported"),
+MANY = story(
+    (1.0, 0.5, 0.5, 1.5, 0.9, 2.0, 0.5),  # gemm: three share the lead
+    (1.0, 0.6, 0.61, 1.6, 0.8, 2.0, 0.6),  # ffn, default track: three
+    (1.0, 1.3, 1.4, 1.7, 1.2, 2.0, 1.3),  # ffn, tuned track: the baseline alone
+    (1.0, 0.7, 0.9, 1.5, 0.8, 2.0, 0.7),  # mha, default track: the baseline is wrong
+    (1.0, 1.6, 1.4, 1.5, 1.2, 2.0, 1.6),
+    fates={(3, "torch_eager"): "wrong", (0, "jax_eager"): "crashed", (4, "tf_xla"): "unsupported"},
 )
-FEW = Story(
-    **PLAIN | {"restless": False, "noise": 0.002},
-    questions=QUESTIONS[:2],
-    speeds=table((1.0, 0.5, 0.7, 1.5, 0.9, 2.0, 0.8), (1.0, 0.5, 0.5, 1.6, 0.8, 2.0, 0.5)),
-    fates=fates(2),
-)
+FEW = story((1.0, 0.5, 0.7, 1.5, 0.9, 2.0, 0.8), (1.0, 0.5, 0.5, 1.6, 0.8, 2.0, 0.5), restless=False, noise=0.002)
 # The baseline has no time in the last block, another stack none in the first: they share none, and both lead.
-APART = Story(
-    **PLAIN | {"blocks": 2, "stacks": COLUMNS[:4], "modes": frozenset()},
-    questions=QUESTIONS[:1],
-    speeds=table((1.0,) * len(COLUMNS)),
-    fates=fates(1, q0_torch_eager="none", q0_jax_jit="late"),
-)
+APART = story((1.0,) * 4, blocks=2, fates={(0, "torch_eager"): "none", (0, "jax_jit"): "late"}, modes=frozenset[str]())
 # Every ratio is decided, though no interval is as narrow as a tie's band.
-DECIDED = Story(
-    **PLAIN | {"noise": 0.05, "restless": False, "modes": frozenset()},
-    questions=QUESTIONS[:1],
-    speeds=table((1.0, 0.3, 0.3, 2.5, 0.4, 3.0, 0.3)),
-    fates=fates(1),
-)
+DECIDED = story((1.0, 0.3, 0.3, 2.5, 0.4, 3.0, 0.3), noise=0.05, restless=False, modes=frozenset[str]())
 FOUND = {8: "ok", 9: "oom_host"}
 STORIES = {"many": MANY, "few": FEW}
 # True of the two fixed sets, in the words of the rule on leads.
