@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from tests.sentences.facts.reader import EAGER, Cell, Truth
+from tests.sentences.facts.reader import Cell, Truth
 from tests.sentences.facts.rows import Line, gravest, grown, steady
 
 UNTIMED = ("prime", "ir", "explain", "profile")
@@ -181,16 +181,3 @@ def by_curve(known: dict[int, float], limit: float | None, degree: int) -> int |
         if max(abs(curve(sizes) / bytes_ - 1)) <= 0.05 and curve(2 * sizes[-1]) > curve(sizes[-1]):
             return next(size for size in count(0) if curve(size + 1) > limit)
     return None
-
-
-def paid(truth: Truth, who: str) -> tuple[list[int], int]:
-    """Returns after how many steps a compiled stack pays off where it is faster than the eager one, and of how many
-    questions."""
-    under, steps, asked = truth.upon(EAGER)[who], [], 0
-    for on, cells in truth.cells.items():
-        if who in cells and under in cells:
-            asked += 1
-            ratio = truth.pair_word(on, who, EAGER)
-            since = truth.pays_off(on, who, under) if ratio and ratio.word == "faster" else None
-            steps += [since] if since is not None else []
-    return steps, asked

@@ -25,7 +25,6 @@ EAGER = {"jax_jit": "jax_eager", "torch_inductor": "torch_eager", "torch_xla": "
          "torchax_jit": "torch_eager", "tf_graph": "tf_eager", "tf_xla": "tf_eager",
          "onnxruntime": "torch_eager"}  # fmt: skip
 NATIVE = {"keras_jax": "jax_jit", "keras_torch": "torch_eager", "keras_tf": "tf_graph"}
-MATTERS, MANY = 1000, 10**9  # steps: of a long first run; after which totals count as parallel
 
 
 @dataclass(frozen=True)
@@ -59,16 +58,6 @@ class Cell:
         rows = self.used or [row for row in self.rows if row["replicate"] == 1]
         known = [value for row in rows if (value := row.get(f"{name}_seconds")) is not None]
         return median(known) if known else None
-
-
-@dataclass(frozen=True)
-class Calls:
-    first: float
-    second: float
-    steady: float
-
-    def total(self, steps: int) -> float:
-        return self.first if steps == 1 else self.first + self.second + (steps - 2) * self.steady
 
 
 class Truth:
@@ -210,46 +199,6 @@ class Truth:
         """Returns {question: its leaders} of the questions with two stacks with times that count."""
         asked = [on for on in questions or self.cells if len(self.counting(on)) > 1]
         return {on: self.leaders(on) for on in asked}
-
-    def calls(self, on: str) -> dict[str, Calls]:
-        found = {}
-        for who in self.counting(on):
-            cell = self.cells[on][who]
-            first, second = cell.call("first"), cell.call("second")
-            if first is not None and second is not None:
-                found[who] = Calls(first, second, self.time(on, who))
-        return found
-
-    def least(self, on: str) -> list[tuple[int, str]]:
-        """Returns (first step, stack) of each stretch of steps over which one stack has the least total time."""
-        calls, steps = self.calls(on), {1, 2}
-        for one, other in permutations(calls.values(), 2):
-            if one.steady < other.steady:
-                crossing = 2 + (one.total(2) - other.total(2)) / (other.steady - one.steady)
-                if 2 <= crossing < MANY:
-                    steps |= {math.floor(crossing), math.ceil(crossing), math.ceil(crossing) + 1}
-        stretches: list[tuple[int, str]] = []
-        for step in sorted(steps):
-            who = min(calls, key=lambda who: (calls[who].total(step), calls[who].steady, who))
-            if not stretches or stretches[-1][1] != who:
-                stretches.append((step, who))
-        return stretches
-
-    def long_first(self, on: str, who: str) -> float | None:
-        """Returns the first run's seconds if it takes as long as a thousand steady steps."""
-        calls = self.calls(on).get(who)
-        return calls.first if calls and calls.first >= MATTERS * calls.steady else None
-
-    def pays_off(self, on: str, who: str, over: str) -> int | None:
-        """Returns the first step from which on a stack's total is at most another's for good."""
-        ours, theirs = (self.calls(on).get(each) for each in (who, over))
-        if not (ours and theirs) or ours.steady > theirs.steady:
-            return None
-        behind = ours.total(2) - theirs.total(2)
-        if behind > 0:
-            saved = theirs.steady - ours.steady
-            return 2 + math.ceil(behind / saved) if saved and behind / saved < MANY else None
-        return 2 if ours.first > theirs.first else 1
 
     def upon(self, table: dict[str, str]) -> dict[str, str]:
         """Returns {stack: the one below it, by EAGER or NATIVE}, with their variants and implementations."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.sentences.facts import totals
 from tests.sentences.facts.blocks import seconds
 from tests.sentences.kinds.formulations import formulations
 from tests.sentences.kinds.held import Groups, Held, kind, some
@@ -110,12 +111,12 @@ def modes(held: Held, on: str, rest: str) -> str:
 
 
 def first_run(held: Held, on: str, fastest: str, rest: str) -> None:
-    said, seconds_ = held.read(FIRST, text=rest), held.truth.long_first(on, fastest)
+    said, seconds_ = held.read(FIRST, text=rest), totals.long_first(held.truth, on, fastest)
     held.same("long first run", said["who"], fastest if seconds_ else "")
     if not said["who"]:
         return
     held.near("first run", said["first"], seconds_)
-    stretches = held.truth.least(on)
+    stretches = totals.least(held.truth, on)
     since, last = stretches[-1]
     is_ahead = last == fastest and since > 1
     held.same(

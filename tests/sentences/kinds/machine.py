@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.sentences.facts import machine, mkl
+from tests.sentences.facts import machine
 from tests.sentences.kinds.held import Groups, Held, NotUnderstood, kind, some
 from tests.sentences.kinds.shown import agrees, outcome_of
 
@@ -124,10 +124,10 @@ def notice(held: Held, cause: str, said: Groups) -> None:
 @kind("cause")
 def cause(held: Held) -> None:
     """Holds whom MKL's path slows, and what was measured with its other path; where it was, nothing may be left open."""
-    said, found = held.read(CAUSE), mkl.slowed(held.truth)
+    said, found = held.read(CAUSE), machine.slowed(held.truth)
     held.same("slowed", some(said["slowed"]), frozenset(found.stacks))
     held.same("as far as a step multiplies", bool(said["limit"]), found.limited)
-    known = mkl.measured(held.truth, found)
+    known = machine.measured(held.truth, found)
     held.same("open", bool(said["may"]), not known and found.is_amd)
     held.same("measured", bool(said["set"]), bool(known))
     if said["set"]:

@@ -20,8 +20,7 @@ FITS = r"(?:{N:low}(?P<curve> \(by its curve\))?(?: to {N:high})?(?P<more> or mo
 LIMIT = r"(?:[Uu]nder (?P<limit>[\d.]+ [KMGT]?i?B) )?"
 FRONTIER = (
     rf"{LIMIT}{{L:first}} (?P<verb>fits?) the largest (?P<axis>\w+): (?P<most>[^;]+)(?:; (?P<others>.+))?\.",
-    rf"{LIMIT}[Tt]he largest (?P<axis>\w+) that was tried, {{N:tried}}, fits on "
-    r"(?:(?P<all>every stack)|{L:first})(?:; (?P<others>.+))?\.",
+    rf"{LIMIT}[Tt]he largest (?P<axis>\w+) that was tried, {{N:tried}}, fits on (?:(?P<all>every stack)|{{L:first}})(?:; (?P<others>.+))?\.",
     rf"{LIMIT}[Ii]t is (?P<open>open) which stack fits the largest (?P<axis>\w+); (?P<others>.+)\.",
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 
-from tests.sentences.facts import processes
+from tests.sentences.facts import processes, totals
 from tests.sentences.facts.contrasts import FIELDS, TITLES, settings
 from tests.sentences.facts.reader import EAGER, NATIVE
 from tests.sentences.kinds.held import Groups, Held, Some, kind, some
@@ -47,11 +47,13 @@ def latency(held: Held) -> None:
 @kind("break_even")
 def break_even(held: Held) -> None:
     truth, text = held.truth, held.text
-    several = [on for on in truth.cells if len(truth.calls(on)) > 1]
+    several = [on for on in truth.cells if len(totals.calls(truth, on)) > 1]
     if text.startswith("Not in the table: "):
         told = held.every(r"(?:Not in the table: |, ){S:who} on {Q:on} \((?P<why>[^)]*)\)", text)
         ends = {(one["who"], one["on"]): outcome_of(one["why"]) for one in told}
-        lacking = {(w, on): cell for on in several for w, cell in truth.cells[on].items() if w not in truth.calls(on)}
+        lacking = {
+            (w, on): cell for on in several for w, cell in truth.cells[on].items() if w not in totals.calls(truth, on)
+        }
         held.same("without a total", ends, {case: cell.outcome for case, cell in lacking.items()})
         return
     one = held.read(
@@ -60,11 +62,11 @@ def break_even(held: Held) -> None:
     )
     leg = r"{S:who}(?: up to step {N:step}| from the first step on)?"
     legs = [held.read(leg, text=each) for each in one["legs"].split(", then ")]
-    stretches = truth.least(one["on"])
+    stretches = totals.least(truth, one["on"])
     held.same("least total", [leg["who"] for leg in legs], [who for _, who in stretches])
     for said, (since, _) in zip(legs, [*stretches[1:], (0, "")], strict=True):
         held.so("last step", agrees(said["step"], since - 1) if since else not said["step"], said["step"], since - 1)
-    last, first = legs[-1]["who"], truth.long_first(one["on"], legs[-1]["who"])
+    last, first = legs[-1]["who"], totals.long_first(truth, one["on"], legs[-1]["who"])
     held.same("long first run", one["last"], last if first else "")
     if first:
         held.near("first run", one["first"], first)
@@ -81,7 +83,7 @@ def compiled(held: Held) -> None:
     )
     said = re.split(r", | and ", one["never"] or one["none"]) if one["never"] or one["none"] else []
     others = int(said.pop().split()[0]) if said and said[-1].endswith("others") else 0
-    pairs = {who: (over, *processes.paid(truth, who)) for who, over in truth.upon(EAGER).items()}
+    pairs = {who: (over, *totals.paid(truth, who)) for who, over in truth.upon(EAGER).items()}
     never = frozenset(f"{who} against {over}" for who, (over, steps, _) in pairs.items() if not steps)
     held.same("never pays off", Some(frozenset(said), others), never)
     pair = r"{S:who} {N:low}(?: to {N:high})?(?: \({N:paid} of {N:of}(?: questions?)?\))?"

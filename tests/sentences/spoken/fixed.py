@@ -43,14 +43,13 @@ DECIDED = story((1.0, 0.3, 0.3, 2.5, 0.4, 3.0, 0.3), noise=0.05, restless=False,
 FOUND = {8: "ok", 9: "oom_host"}
 STORIES = {"many": MANY, "few": FEW}
 # True of the two fixed sets, in the words of the rule on leads.
+ALIKE = "share the lead on ffn train (2.00× torch_eager); jax_jit leads gemm forward (2.00× torch_eager)."
 TOLD = {
-    "many": [
-        "default track: jax_jit and keras_jax share the lead on all 3 questions (1.66 to 2.00× torch_eager); tf_xla shares the lead on 2; tuned track: torch_eager leads both questions alone."
-    ],
-    "few": [
-        "jax_jit, tf_xla and keras_jax share the lead on ffn train (2.00× torch_eager); jax_jit leads gemm forward (2.00× torch_eager).",
-        "Three stacks share the lead on ffn train (2.00× torch_eager); jax_jit leads gemm forward (2.00× torch_eager).",
-    ],
+    "many": (
+        "default track: jax_jit and keras_jax share the lead on all 3 questions (1.66 to 2.00× torch_eager); "
+        "tf_xla shares the lead on 2; tuned track: torch_eager leads both questions alone.",
+    ),
+    "few": (f"jax_jit, tf_xla and keras_jax {ALIKE}", f"Three stacks {ALIKE}"),
 }
 # Searches for the largest batch: {name: ({stack: {batch: how it ended}}, memory limit)}.
 SEARCHES = {
