@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.sentences.check import wrong_in
 from tests.sentences.kinds.held import KINDS
 from tests.sentences.mutants import made, true_of
-from tests.sentences.spoken.corpus import SETS, everything
+from tests.sentences.spoken.product import SETS, everything
 
 
 def main() -> int:

@@ -5,8 +5,7 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 
 from tests.sentences.check import all_wrong
 from tests.sentences.facts.reader import Truth
-from tests.sentences.spoken.fixed import APART, DECIDED
-from tests.sentences.spoken.generated import Sizes, Story, sizes, stories, write, write_sizes
+from tests.sentences.spoken.generated import APART, DECIDED, Sizes, Story, sizes, stories, write, write_sizes
 from tests.sentences.spoken.product import sentences
 
 EXAMPLES = 40

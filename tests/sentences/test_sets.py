@@ -7,9 +7,9 @@ from tests.sentences.check import Spoken, all_wrong
 from tests.sentences.facts import reader
 from tests.sentences.kinds.held import KINDS
 from tests.sentences.mutants import made, true_of
-from tests.sentences.spoken.corpus import SETS, of_set, of_stories
-from tests.sentences.spoken.fixed import TOLD
+from tests.sentences.spoken.generated import TOLD
 from tests.sentences.spoken.pages import claims, compared, published
+from tests.sentences.spoken.product import SETS, of_set, of_stories
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,5 @@
-"""Readings of noise and what follows from them; and whose matrix products MKL runs on its default path, with the sets in
-which it took its path for Intel's processors."""
+"""Readings of noise and what follows from them; and whose matrix products MKL runs on its default path, and what
+sets in which it took its path for Intel's processors say."""
 
 from __future__ import annotations
 

@@ -1,12 +1,16 @@
-"""Total times over steps, the first call included."""
+"""Total times over steps, the first call included; and geometric means over groups of questions."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from itertools import permutations
+from statistics import fmean
 
+from tests.sentences.facts.estimates import Ratio, moderated
 from tests.sentences.facts.reader import EAGER, Truth
+from tests.sentences.facts.rows import Line
 
 MATTERS, MANY = 1000, 10**9  # steps: of a long first run; after which totals count as parallel
 
@@ -76,3 +80,53 @@ def paid(truth: Truth, who: str) -> tuple[list[int], int]:
             since = pays_off(truth, on, who, under) if ratio and ratio.word == "faster" else None
             steps += [since] if since is not None else []
     return steps, asked
+
+
+ALL = "all questions"
+SHARED = ("track", "pass", "precision")
+
+
+def geometric(truth: Truth, kept: dict[str, list[Ratio]]) -> dict[str, Ratio]:
+    """Returns {stack: the mean of its ratios}; its interval is of the blocks that all of them share."""
+    logs: dict[str, dict[int, float]] = {}
+    for who, ratios in kept.items():
+        blocks = set.intersection(*(set(ratio.logs) for ratio in ratios))
+        per_block = {block: fmean(ratio.logs[block] for ratio in ratios) for block in sorted(blocks)}
+        mean = fmean(math.log(ratio.value) for ratio in ratios)
+        logs[who] = {block: log - fmean(per_block.values()) + mean for block, log in per_block.items()}
+    known, found = moderated(truth.pairs.means(logs)), {}
+    for who, ratios in kept.items():
+        value = math.exp(fmean(math.log(ratio.value) for ratio in ratios))
+        ends = known[who].ends(truth.pairs.doubt / len(known)) if who in known else (None, None)
+        found[who] = ratios[0] if len(ratios) == 1 else Ratio(value, *ends)
+    return found
+
+
+def means(truth: Truth, group: str) -> tuple[dict[str, Ratio], dict[str, int], int]:
+    """Returns the means of the stacks that have a ratio on each question of a group, how many the others lack, and the
+    number of questions. One without a time of the baseline isn't among them."""
+    words = {part.removesuffix(" track") for part in group.split(", ")} - {ALL}
+    asked = [on for on in truth.cells if words <= {*head(truth, on).values()}]
+    ids = [truth.ids[on] for on in asked if truth.baseline in truth.counting(on)]
+    stacks = {who for on in asked for who in truth.cells[on]} - {truth.baseline}
+    kept = {who: [truth.over_own[id_, who] for id_ in ids if (id_, who) in truth.over_own] for who in stacks}
+    known = geometric(truth, {who: of for who, of in kept.items() if of})
+    lacking = {who: len(ids) - len(of) for who, of in kept.items() if len(of) < len(ids)}
+    return {who: mean for who, mean in known.items() if who not in lacking}, lacking, len(ids)
+
+
+def head(truth: Truth, on: str) -> Line:
+    row = next(iter(truth.cells[on].values())).rows[0]
+    return {name: row[name] for name in SHARED}
+
+
+def groups(truth: Truth) -> dict[str, int]:
+    """Returns {group: its questions}: all, and those of two questions or more that share track, pass and precision
+    where the set has several; without those in which the baseline has no time."""
+    heads = {on: head(truth, on) for on in truth.cells}
+    varying = [name for name in SHARED if len({of[name] for of in heads.values()}) > 1]
+    words = {on: ", ".join(of[name] + " track" * (name == "track") for name in varying) for on, of in heads.items()}
+    others = {who for cells in truth.cells.values() for who in cells} - {truth.baseline}
+    timed = {ALL} | {words[on] for on in truth.cells if others and truth.baseline in truth.counting(on)}
+    several = {group: number for group, number in Counter(words.values()).items() if number > 1 and varying}
+    return {group: of for group, of in ({ALL: len(heads)} | several).items() if group in timed and len(timed) > 1}

@@ -8,8 +8,7 @@ from typing import Any
 
 from tests.sentences.facts.reader import Truth
 from tests.sentences.kinds.formulations import only_given, told_beside
-from tests.sentences.kinds.held import Groups, Held, Names, kind, shares, some
-from tests.sentences.kinds.shown import WORDS, agrees
+from tests.sentences.kinds.held import WORDS, Groups, Held, Names, agrees, kind, shares, some
 
 RANGE = r"(?: \((?P<low>[\d.,]+)×?(?: to (?P<high>[\d.,]+)×)? {S:over}\))?"
 OWN = r"(?:, a formulation that only (?P<own>\w+) was given \((?P<told>[^)]*)\))?"

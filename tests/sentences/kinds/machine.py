@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.sentences.facts import machine
-from tests.sentences.kinds.held import Groups, Held, NotUnderstood, kind, some
-from tests.sentences.kinds.shown import agrees, outcome_of
+from tests.sentences.kinds.held import Groups, Held, NotUnderstood, agrees, kind, outcome_of, some
 
 SPEED, OTHERS = "a change of the machine's speed", "other programs"
 READINGS = {

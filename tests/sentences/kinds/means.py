@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 from tests.sentences.facts.estimates import Ratio
-from tests.sentences.facts.means import groups, means
-from tests.sentences.kinds.held import Groups, Held, Some, kind
-from tests.sentences.kinds.shown import agrees, interval_agrees
+from tests.sentences.facts.totals import groups, means
+from tests.sentences.kinds.held import Groups, Held, Some, agrees, interval_agrees, kind
 
 GROUP = (
     r"(?P<group>[a-z0-9][^;:()]*) \({N:of}\), "

@@ -8,15 +8,14 @@ from collections import Counter
 
 from tests.sentences.facts import processes
 from tests.sentences.facts.processes import Largest
-from tests.sentences.kinds.held import Groups, Held, kind, some
-from tests.sentences.kinds.shown import agrees, outcome_of
+from tests.sentences.kinds.held import Groups, Held, agrees, kind, outcome_of, some
 
 PEAK = r"{L:NAME} on {N:NAME_n} of {N:NAME_of} questions?(?: each)? \({B:NAME_low}(?: to {B:NAME_high})?\)"
 PEAKS = (
     rf"Lowest peak: {PEAK.replace('NAME', 'least')}\. Highest: {PEAK.replace('NAME', 'most')}\."
     r"(?: Most in ended processes, such as compilers: {B:part} of the {B:whole} of {S:who} on {Q:on}\.)?"
 )
-FITS = r"(?:{N:low}(?P<curve> \(by its curve\))?(?: to {N:high})?(?P<more> or more)?|none)(?: \((?P<why>.*)\))?"
+FITS = r"(?:{N:low}(?: to {N:high})?(?P<more> or more)?|none)(?: \((?P<why>.*)\))?"
 LIMIT = r"(?:[Uu]nder (?P<limit>[\d.]+ [KMGT]?i?B) )?"
 FRONTIER = (
     rf"{LIMIT}{{L:first}} (?P<verb>fits?) the largest (?P<axis>\w+): (?P<most>[^;]+)(?:; (?P<others>.+))?\.",
@@ -147,11 +146,8 @@ def frontier(held: Held) -> None:
 
 def that_fits(held: Held, said: Groups, true: Largest) -> None:
     """Holds the largest size that fits, or the sizes between which it lies, and why its search ended."""
-    exact = true.high == true.low + 1
-    by_curve = not exact and true.furthest == true.low
-    is_open = not exact and not by_curve
+    is_open = true.high != true.low + 1
     held.same("largest", said.number("low"), true.low)
-    held.same("by its curve", bool(said["curve"]), by_curve and bool(true.low))
     held.same("at most", said.number("high"), (true.high or 1) - 1 if is_open else 0)
     held.same("or more", bool(said["more"]), math.isinf(true.furthest) and bool(true.low))
     failed = f"its search failed: {true.stopped[0]:,} ended as {true.stopped[1]}" if true.stopped else ""

@@ -8,8 +8,7 @@ from collections import Counter, defaultdict
 from tests.sentences.facts import processes, totals
 from tests.sentences.facts.contrasts import FIELDS, TITLES, settings
 from tests.sentences.facts.reader import EAGER, NATIVE
-from tests.sentences.kinds.held import Groups, Held, Some, kind, some
-from tests.sentences.kinds.shown import agrees, outcome_of
+from tests.sentences.kinds.held import Groups, Held, Some, agrees, kind, outcome_of, some
 
 
 @kind("comparisons")

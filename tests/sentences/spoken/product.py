@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
 from suite import results
-from suite.answers.comparisons import apart, compared
+from suite.answers.comparisons import apart
+from suite.answers.comparisons import compared as in_words
 from suite.answers.summary import summary
 from suite.page.map.controls import Shown
 from suite.page.report import Report, report
@@ -13,7 +16,9 @@ from suite.page.sections.section import AnswerSection
 from suite.results.frame import Frame
 from tests.sentences.check import Spoken
 from tests.sentences.facts.machine import OTHERS_SHARE
-from tests.sentences.facts.reader import Truth
+from tests.sentences.facts.reader import ARCHIVE, Truth, archived
+from tests.sentences.spoken.generated import SEARCHES, STORIES, TOLD, write, write_sizes
+from tests.sentences.spoken.pages import compared, published
 
 KINDS = ("summary", "comparisons", "latency", "break_even", "compiled", "unified", "transfers", "ways", "peaks",
          "holders", "endings", "equivalence", "noise", "blocks", "frontier", "memory")  # fmt: skip
@@ -90,7 +95,7 @@ def over(of: Report, baseline: str, truth: Truth) -> Iterator[Spoken]:
     if baseline != of.overview.baseline and (found := summary(frame)):
         yield from (("headline", answer.text, truth) for answer in of.overview.headlines[baseline])
         yield from (("summary", said, truth) for said in (found.sentence, *found.also))
-    for line in compared(frame).to_dicts():
+    for line in in_words(frame).to_dicts():
         if line["counts"] and line["stack"] != line["baseline"] and line["speedup"]:
             assert apart(line) in line["judged_note"]
             yield (
@@ -98,3 +103,25 @@ def over(of: Report, baseline: str, truth: Truth) -> Iterator[Spoken]:
                 f"{line['question']} | {line['stack']} over {line['baseline']}: {apart(line)}".rstrip(),
                 truth,
             )
+
+
+SETS = sorted(ARCHIVE.iterdir())
+
+
+@cache
+def of_set(folder: Path) -> list[Spoken]:
+    return [*sentences(archived(folder.name))]
+
+
+def of_stories(folder: Path) -> Iterator[Spoken]:
+    """Writes the fixed sets into a folder; yields what the product says of them, and what the rule on leads says."""
+    for name, story in STORIES.items():
+        truth = Truth(write(story, folder / name))
+        yield from sentences(truth)
+        yield from (("map", sentence, truth) for sentence in TOLD.get(name, ()))
+    for name, (sizes, limit) in SEARCHES.items():
+        yield from sentences(Truth(write_sizes(sizes, limit, folder / name)))
+
+
+def everything(folder: Path) -> list[Spoken]:
+    return [*of_stories(folder), *(spoken for each in SETS for spoken in of_set(each)), *published(), *compared()]
