@@ -8,11 +8,8 @@ from tests.sentences.facts.reader import Truth
 from tests.sentences.spoken.generated import APART, DECIDED, Sizes, Story, sizes, stories, write, write_sizes
 from tests.sentences.spoken.product import sentences
 
-EXAMPLES = 40
-
-
 USUAL = settings(
-    max_examples=EXAMPLES,
+    max_examples=30,
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],  # shrinking would write hundreds of sets
