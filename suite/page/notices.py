@@ -82,10 +82,9 @@ class Account:
         if self.word == Trust.WEAK:
             return f"This set can't carry firm verdicts because of {which}, so read why before you quote a number:"
         alone = {notice.cause for notice in self.deciding} <= OF_FIGURES
-        only = ", by the set's own figures alone (no reading of the machine is over its limit)" if alone else ""
-        if self.is_decided:
-            return f"No ratio is undecided; a smaller difference could have been, because of {which}{only}:"
-        return f"Small differences may stay undecided because of {which}{only}:"
+        where = "No reading of the machine is over its limit, but" if alone else "So"
+        what = "small differences couldn't be shown" if self.is_decided else "small differences may stay undecided"
+        return f"{where} {what}, because of {which}:"
 
 
 def account(
