@@ -52,7 +52,7 @@ def compared(frame: Frame) -> pl.DataFrame:
         *(pl.when(is_timed).then(pl.col(name)) for name in ("first_seconds", "second_seconds")),
         pl.Series("judged", [word for word, _ in words], pl.String),
         pl.Series("judged_note", [note for _, note in words], pl.String),
-        synced_seconds=pl.col("median_seconds"),
+        synced_median_seconds=pl.col("median_seconds"),
         items_per_second_item=pl.col("item"),
     )
 

@@ -141,7 +141,7 @@ COLUMNS = {
     "best_seconds": Column("", tables="data"),
     "spread": Column("", tables="data"),
     "dispatch_seconds": seconds("Dispatch", with_="step", tables="clocks"),
-    "synced_seconds": seconds("Synced", with_="step", tables="clocks"),
+    "synced_median_seconds": seconds("Synced", with_="step", tables="clocks"),
     "pipelined_seconds": seconds("Pipelined", with_="step", tables="clocks"),
     "fetch_seconds": seconds("Fetch", with_="step", tables="clocks"),
     "early": Column(
