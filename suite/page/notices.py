@@ -82,9 +82,9 @@ class Account:
         if self.word == Trust.WEAK:
             return f"This set can't carry firm verdicts because of {which}, so read why before you quote a number:"
         alone = {notice.cause for notice in self.deciding} <= OF_FIGURES
-        where = "No reading of the machine is over its limit, but" if alone else "So"
-        what = "small differences couldn't be shown" if self.is_decided else "small differences may stay undecided"
-        return f"{where} {what}, because of {which}:"
+        quiet = "No reading of the machine is over its limit. " if alone else ""
+        decided = "Every ratio is decided; smaller differences couldn't be shown"
+        return f"{quiet}{decided if self.is_decided else 'Small differences may stay undecided'} because of {which}:"
 
 
 def account(
