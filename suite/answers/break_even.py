@@ -30,9 +30,9 @@ SORTED_BY = 100  # the steps of the column that the table is sorted by
 )
 def break_even(frame: Frame) -> Answer | None:
     """The total time shows what compiling costs: it is the sum of the first call, the second call, and the steady
-    median for each later call, so after N steps first + second + (N − 2) × median. Starting a process, imports and
+    average for each later call, so after N steps first + second + (N − 2) × average. Starting a process, imports and
     placing weights aren't in it. The least total after 100 steps is first. A crossing is shown only if the stack's
-    steady times are `faster` or `slower` than the baseline's and the medians agree with that verdict; otherwise nobody
+    steady times are `faster` or `slower` than the baseline's and the averages agree with that verdict; otherwise nobody
     knows which line is lower in the end."""
     lines, charts, said = [], {}, {}
     for comparison in frame.analysis.comparisons:

@@ -52,7 +52,7 @@ def compared(frame: Frame) -> pl.DataFrame:
         *(pl.when(is_timed).then(pl.col(name)) for name in ("first_seconds", "second_seconds")),
         pl.Series("judged", [word for word, _ in words], pl.String),
         pl.Series("judged_note", [note for _, note in words], pl.String),
-        synced_seconds=pl.col("median_seconds"),
+        synced_median_seconds=pl.col("median_seconds"),
         items_per_second_item=pl.col("item"),
     )
 
@@ -70,14 +70,20 @@ def judged(line: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def apart(line: Mapping[str, Any]) -> str:
-    """Returns that the medians shown give another ratio than the interval allows, and why: medians are of whole
-    processes, a ratio of what ran within seconds of each other. Empty where they agree."""
-    by_medians, low, high = line["median_speedup"], line["speedup_low"], line["speedup_high"]
-    if by_medians is None or low is None or low <= by_medians <= high:
+    """Returns that the times shown say something else than the ratio does, and why; empty if they don't. Medians are of
+    whole processes, a ratio is of what ran within seconds of each other. Averages count slow steps in full, medians
+    don't, however slow these are."""
+    names = ("median_speedup", "average_speedup", "speedup_low", "speedup_high")
+    by_medians, by_averages, low, high = (line[name] for name in names)
+    if by_medians is None or low is None:
         return ""
-    bursts = f"{line['slow_turns']} of {line['turns']} turns in bursts, over {MODES_SPREAD} times their median"
-    why = "processes in modes" if line["two_modes"] else bursts if line["slow_turns"] else "processes of other blocks"
-    return f"the medians give {units.ratio(by_medians)} ({why})"
+    bursts = f"{line['slow_turns']} of {line['turns']} turns over {MODES_SPREAD} times their median"
+    if not low <= by_medians <= high:
+        others = bursts if line["slow_turns"] else "processes of other blocks"
+        return f"the medians give {units.ratio(by_medians)} ({'processes in modes' if line['two_modes'] else others})"
+    if (line["verdict"], by_averages < 1) in (("faster", True), ("slower", False)):
+        return f"the averages give {units.ratio(by_averages)}{f' ({bursts})' if line['slow_turns'] else ''}"
+    return ""
 
 
 def speedups(comparison: Comparison, lines: pl.DataFrame, anchor: str, tie: float) -> Figure | None:

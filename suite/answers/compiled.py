@@ -19,9 +19,8 @@ from suite.stacks.catalog import STACKS
 def compiled(frame: Frame) -> Answer | None:
     """Each line runs the same source code in two stacks: *eager* runs it operation by operation, as it is written;
     *compiled* first turns the whole step into one program, which costs time in the first run and may save some in every
-    later one. The speedup is the eager stack's median divided by the compiled one's. The intervals of all stacks that
-    compile the same code are simultaneous; the map's are of another group, so the same speedup may have another
-    interval there. *Pays off after* is the number of steps from which on the compiled stack has taken no more time in
+    later one. The speedup is the compiled stack's over the eager one, with the verdict that the map has over that
+    stack. *Pays off after* is the number of steps from which on the compiled stack has taken no more time in
     total than the eager one, first runs included; it is given where the compiled stack is `faster`."""
     pairs = compiled_pairs(frame.stacks["stack"].unique().to_list())
     table = with_steps(frame, side_by_side(frame, pairs, "eager", "compiled"))

@@ -22,8 +22,8 @@ def paired(stacks: Sequence[str], below: Callable[[str], str | None]) -> dict[st
 
 def side_by_side(frame: Frame, pairs: Mapping[str, str], lower: str, upper: str) -> pl.DataFrame:
     """Returns each pair on each question that both were asked; columns of the stack below begin with `lower`, of the
-    other with `upper`. The speedup is the lower median divided by the upper one; all stacks over the same one are
-    judged as one family."""
+    other with `upper`. The speedup is that of the upper stack over the lower one, as the map has it over
+    that stack."""
     stacks = compared(frame).select("question", "stack", "median_seconds", "first_seconds", "ended")
     ours, theirs = (
         stacks.rename({name: f"{side}_{name}" for name in stacks.columns if name != "question"})
@@ -53,10 +53,8 @@ def speedups(frame: Frame, pairs: Mapping[str, str], upper: str) -> pl.DataFrame
     lines = [
         (names[id_], stack, speedup.verdict, *ends("", speedup.ratio).values())
         for lower in dict.fromkeys(pairs.values())
-        for (id_, stack), speedup in frame.analysis.pairing.planned(
-            lower, [s for s in pairs if pairs[s] == lower]
-        ).items()
-        if id_ in names
+        for (id_, stack), speedup in frame.analysis.pairing.over(lower).items()
+        if id_ in names and pairs.get(stack) == lower
     ]
     schema = dict.fromkeys(("question", upper, "verdict"), pl.String) | SPEEDUP
     return pl.DataFrame(lines, schema=schema, orient="row")

@@ -25,27 +25,23 @@ IS_RANKED = pl.col("lacks").list.len() == 0
     grows=False,
 )
 def summary(frame: Frame) -> Answer | None:
-    """The geometric mean of each stack's speedups over all questions, and over those of each track, pass and precision
-    where the set has several. The greatest mean is first. A stack that lacks a question leaves the ranking: its mean is
-    over the questions that it answered, and stands below those of the others with what it lacks. A failed case enters
-    no mean, nor does a question on which the baseline has no valid time, so that another stack stands in for it. The
-    interval of a mean comes from its spread over the blocks, and the intervals of all stacks' means are simultaneous;
-    they can't be derived from the intervals in the comparisons' tables. A mean over a single question is that
-    question's speedup, with its interval."""
+    """The geometric mean of each stack's speedups over all questions, and over those of each track, number of cores,
+    pass and precision where the set has several. The greatest mean is first. A stack that lacks a question leaves the
+    ranking: its mean is over the questions that it answered, and stands below those of the others with what it lacks. A
+    failed case enters no mean, nor does a question on which the baseline has no valid time, so that another stack
+    stands in for it. The interval of a mean comes from its spread over the blocks, and the intervals of all stacks'
+    means are simultaneous; they can't be derived from the intervals in the comparisons' tables."""
     analysis = frame.analysis
-    if not analysis.comparisons:
-        return None
     table = means(analysis)
+    if table.is_empty():
+        return None
     groups = {str(over): group for (over,), group in table.partition_by("over", as_dict=True).items()}
     first = [best(group, analysis.baseline, over) for over, group in groups.items()]
     return Answer(
-        f"Greatest mean speedup over {analysis.baseline}: {'; '.join(first)}."
-        if first
-        else f"No ratio over {analysis.baseline} can be formed.",
+        f"Greatest mean speedup over {analysis.baseline}: {'; '.join(first)}.",
         table.with_columns(pl.col("lacks").list.join(", ")),
         figures=[drawn(group, over, frame) for over, group in groups.items()],
         also=[left(group, over) for over, group in groups.items() if not group.filter(~IS_RANKED).is_empty()],
-        on_console=len(analysis.all_comparisons) > 1,
     )
 
 

@@ -25,7 +25,7 @@ def transfers(frame: Frame) -> Answer | None:
         "question",
         "stack",
         "dispatch_seconds",
-        pl.col("median_seconds").alias("synced_seconds"),
+        pl.col("median_seconds").alias("synced_median_seconds"),
         "pipelined_seconds",
         "fetch_seconds",
         "early",

@@ -20,10 +20,9 @@ FREE = ("tie", "faster")  # verdicts on the unified stack
 def unified(frame: Frame) -> Answer | None:
     """What one model for all frameworks costs: each line runs a question as its users would write it in Keras and in
     the framework below, *native*, of the same build. Keras decides by itself what is compiled: on JAX and TensorFlow
-    the step, on PyTorch nothing. The speedup is the native stack's median divided by the unified one's, so Keras costs
-    time where it is under 1; a tie or faster is free. The intervals over one native stack are simultaneous. The
-    optimizers differ: Keras's AdamW adds epsilon before the bias correction (`keras_adamw`), and each is held to its
-    own formula."""
+    the step, on PyTorch nothing. The speedup is the unified stack's over the native one, with the verdict that the map
+    has over that stack, so Keras costs time where it is under 1; a tie or faster is free. The optimizers differ:
+    Keras's AdamW adds epsilon before the bias correction (`keras_adamw`), and each is held to its own formula."""
     pairs = native_pairs(frame.stacks["stack"].unique().to_list())
     table = side_by_side(frame, pairs, "native", "unified")
     return None if table.is_empty() else Answer(sentence(table), table)

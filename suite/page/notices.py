@@ -82,10 +82,9 @@ class Account:
         if self.word == Trust.WEAK:
             return f"This set can't carry firm verdicts because of {which}, so read why before you quote a number:"
         alone = {notice.cause for notice in self.deciding} <= OF_FIGURES
-        only = ", by the set's own figures alone (no reading of the machine is over its limit)" if alone else ""
-        if self.is_decided:
-            return f"No ratio is undecided; a smaller difference could have been, because of {which}{only}:"
-        return f"Small differences may stay undecided because of {which}{only}:"
+        quiet = "No reading of the machine is over its limit. " if alone else ""
+        decided = "Every ratio is decided; smaller differences couldn't be shown"
+        return f"{quiet}{decided if self.is_decided else 'Small differences may stay undecided'} because of {which}:"
 
 
 def account(

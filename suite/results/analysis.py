@@ -26,7 +26,8 @@ from suite.verdicts.speedups import Pairing
 from suite.verdicts.verdicts import Speedup
 
 ITEMS = "items"  # what a step processes, if no plan gives it a name
-GROUPED = ("track", "pass", "precision")  # questions that differ in one of these have means of their own
+GROUPED = ("track", "threads", "pass", "precision")  # questions that differ in one of these have means of their own
+REPEATED = ("track", "threads")  # questions that differ in these alone are one question asked twice
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +137,15 @@ class Analysis:
 
     def groups(self, fields: Mapping[str, str] | None = None) -> tuple[dict[str, str], ...]:
         """Returns the groups of questions that have means of their own, as the values of their columns: all questions
-        whose columns have the values of `fields`, and where these differ in track, pass or precision, those of each
-        that has two questions or more."""
+        whose columns have the values of `fields`, and those of each track, number of cores, pass and precision where
+        these differ. A group has two questions or more, and none twice: not on two tracks, nor on two numbers of cores.
+        """
         heads = [each.head for each in self.by_name if is_of(each.head, fields or {})]
         varying = [name for name in GROUPED if len({head.text(name) for head in heads}) > 1]
         times = Counter(tuple(head.text(name) for name in varying) for head in heads)
         several = [dict(zip(varying, values, strict=True)) for values, count in times.items() if count > 1]
-        return ({}, *(several if varying else ()))
+        every: list[dict[str, str]] = [] if len(heads) < 2 or {*varying} & {*REPEATED} else [{}]
+        return (*every, *(several if varying else ()))
 
     @property
     def not_run(self) -> int:

@@ -36,7 +36,8 @@ class CaseRow:
     `outcome` is the gravest of its processes' outcomes, with phase and reason of the first that has it; `ok` of the
     `planned` processes ended ok. `first_seconds`, `second_seconds` and `compile_seconds` are medians over processes.
     The median, `dispatch_seconds`, `pipelined_seconds` and `fetch_seconds` are geometric means of the processes'
-    medians, so that they can be compared with each other; a stack without a steady time has no median. `peak_bytes` is
+    medians, so that they can be compared with each other; a stack without a steady time has no median.
+    `average_seconds` is the mean of the processes' averages, from which sums follow. `peak_bytes` is
     the greatest peak memory (`Row.peak_bytes`), `peak_parts` are its parts. `efficiency` is the roofline's least time
     over the median. `kernels` are the libraries and instruction sets that an explain process named, those with most
     time first. `relative_error` is the worst against the reference. `speedup` is that over the chosen baseline.
@@ -52,6 +53,7 @@ class CaseRow:
     planned: int = 0
     first_seconds: float | None = None
     second_seconds: float | None = None
+    average_seconds: float | None = None
     median_seconds: float | None = None
     median_seconds_low: float | None = None
     median_seconds_high: float | None = None
@@ -76,6 +78,12 @@ class CaseRow:
         """Returns the median of a steady step in seconds, of a stack that has one."""
         assert self.median_seconds is not None
         return self.median_seconds
+
+    @property
+    def average(self) -> float:
+        """Returns the average of a steady step in seconds, of a stack that has one."""
+        assert self.average_seconds is not None
+        return self.average_seconds
 
     @property
     def is_timed(self) -> bool:
@@ -130,6 +138,7 @@ def case_row(rows: Sequence[Row], roofline: Roofline | None, protocol: Protocol,
         planned=len(rows),
         first_seconds=middle(row.number("first_seconds") for row in calls),
         second_seconds=middle(row.number("second_seconds") for row in calls),
+        average_seconds=fmean(fmean(row.samples()) for row in used) if used else None,
         median_seconds=typical.value if typical else None,
         median_seconds_low=typical.low if typical else None,
         median_seconds_high=typical.high if typical else None,

@@ -6,7 +6,7 @@ import os
 import signal
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from statistics import median
 from typing import Any
 
@@ -27,6 +27,7 @@ from suite.sets.schema import SCHEMA, to_table
 from suite.stats import MODES_SPREAD, outliers
 from suite.verdicts.grouping import grouped
 from suite.verdicts.names import question_names
+from suite.verdicts.speedups import Pairing
 
 # What polars does to the process that imports it: a variable that measured processes must not have, and system calls
 # are restarted after Ctrl-C, so that a wait for another process would never be interrupted.
@@ -36,7 +37,7 @@ signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003  # it has no keyword
 KEYS = ("question_id", "stack")
 OF_CASE = (
     *("stack", "outcome", "phase", "reason", "counts", "ok", "planned"),
-    *(f"{name}_seconds" for name in ("first", "second", "dispatch", "pipelined", "fetch", "compile")),
+    *(f"{name}_seconds" for name in ("first", "second", "average", "dispatch", "pipelined", "fetch", "compile")),
     *("efficiency", "peak_bytes", "relative_error", "tolerance", "kernels"),
     *(f"median_seconds{end}" for end in ("", "_low", "_high")),
 )  # columns that are a case's fields
@@ -100,17 +101,15 @@ class Frame:
     def stacks(self) -> pl.DataFrame:
         """Every planned stack of every question: the fastest of a question first, those without times last. Times of a
         stack without a steady time are medians over the processes that came so far."""
-        timed = [row for row in self.analysis.counted if row["purpose"] == Purpose.TIMED]
-        rows = grouped(timed, lambda row: (row.text("comparison_id"), row.stack_name))
         lines = [line(comparison, case) for comparison in self.analysis.comparisons for case in comparison.cases]
         return (
             pl.DataFrame(lines, schema=TYPES)
             .join(self.ratios.select(*KEYS, *RATIO).rename(RATIO), on=KEYS, how="left", maintain_order="left")
-            .join(of_processes(rows.values()), on=KEYS, how="left", maintain_order="left")
+            .join(of_processes(self.analysis.pairing), on=KEYS, how="left", maintain_order="left")
             .with_columns(
                 items_per_second=pl.col("items") / pl.col("median_seconds"),
-                median_speedup=pl.col("median_seconds").filter(stack=pl.col("baseline")).first().over("question_id")
-                / pl.col("median_seconds"),
+                median_speedup=over_baseline("median_seconds"),
+                average_speedup=over_baseline("average_seconds"),
             )
             .drop("items")
         )
@@ -178,8 +177,10 @@ def line(comparison: Comparison, case: CaseRow) -> dict[str, Any]:
     }
 
 
-def of_processes(stacks: Iterable[Sequence[Row]]) -> pl.DataFrame:
-    """Returns the figures that each stack's processes give by their own samples and counters."""
+@lru_cache(maxsize=8)
+def of_processes(pairing: Pairing) -> pl.DataFrame:
+    """Returns the figures that each stack's processes give by their own samples and counters, over any baseline."""
+    stacks = grouped(pairing.rows, lambda row: (row.text("comparison_id"), row.stack_name)).values()
     processes = pl.DataFrame([process(row) for rows in stacks for row in used_processes(rows)], schema=PROCESS)
     return processes.group_by(KEYS).agg(**{name: each.of for name, each in COLUMNS.items() if each.of is not None})
 
@@ -200,6 +201,11 @@ def process(row: Row) -> dict[str, Any]:
         "precision": row.text("precision_observed"),
         **{name: row.number(column) for name, column in SCALARS.items()},
     }
+
+
+def over_baseline(name: str) -> pl.Expr:
+    """Returns the baseline's time on the same question divided by the stack's own."""
+    return pl.col(name).filter(stack=pl.col("baseline")).first().over("question_id") / pl.col(name)
 
 
 def attempts(rows: Sequence[Row]) -> pl.DataFrame:

@@ -39,8 +39,8 @@ def behind(pairing: Pairing) -> dict[str, Behind]:
 
 
 def is_apart(pairing: Pairing, ours: Speedup, theirs: Speedup) -> bool:
-    """Whether two stacks that shared fewer than two blocks, for want of memory, differ by their intervals over the
-    baseline, which hold together: ours ends before theirs begins."""
+    """Whether two stacks that shared fewer than two blocks, for want of memory or since one was run again, differ by
+    their intervals over the baseline, which hold together: ours ends before theirs begins."""
     over = pairing.over(theirs.stack).get((ours.comparison_id, ours.stack))
     if ours.ratio.high is None or theirs.ratio.low is None or (over and over.ratio.low is not None):
         return False

@@ -4,7 +4,8 @@ A ratio's data are its block log-ratios. Three blocks say little about their own
 ratios of a set together show which spread is usual. So each variance is moderated (Smyth 2004, "Linear models and
 empirical Bayes methods for assessing differential expression in microarray experiments"): it is drawn towards the
 set's typical variance. The better the variances agree, the more degrees of freedom the typical variance counts for, at
-most PRIOR_FREEDOM_MAX.
+most PRIOR_FREEDOM_MAX, and for fewer than there are ratios: two ratios over one baseline share its noise, so that their
+variances agree by construction.
 """
 
 from __future__ import annotations
@@ -55,4 +56,5 @@ def prior(variances: Array, blocks: Array) -> tuple[float, float]:
     explaining = FREEDOMS[excess <= TRIGAMMAS]
     freedom = explaining[-1] if len(explaining) else FREEDOMS[0]  # the most freedom that explains the excess
     typical = np.exp(logs.mean() + special.digamma(freedom / 2) - np.log(freedom / 2))
-    return float(typical), min(float(freedom), PRIOR_FREEDOM_MAX) if len(explaining) else 0.0
+    most = min(PRIOR_FREEDOM_MAX, len(logs) - 1)
+    return float(typical), min(float(freedom), most) if len(explaining) else 0.0

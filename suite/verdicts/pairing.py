@@ -7,6 +7,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from statistics import fmean, median
 
 import numpy as np
@@ -96,24 +97,18 @@ def log_ratio(stack: Sequence[Timing], baseline: Sequence[Timing]) -> float | No
 
 
 def log_ratio_in_rounds(stack: Sequence[Timing], baseline: Sequence[Timing]) -> float | None:
-    """Returns the median over rounds of ln(t_baseline / t_stack) inside a round, by the medians of their turns; None
-    without a round that both have. If a stack has several processes in a round, their log times are averaged.
+    """Returns the median of ln(t_baseline / t_stack) inside a round, by the medians of their turns; None without a
+    round that both have. If a stack has several processes in a round, each is paired by itself.
 
-    A median, because the times beside the ratio are medians: a mean over rounds let 5 turns of 24 in a burst say that
-    the stack with the lower median is slower.
+    A median, because the times beside the ratio are medians: a mean over rounds let 5 slow turns of 24 say that the
+    stack with the lower median is slower. The mean of two processes in a round would be slow if either is.
     """
-    ours, theirs = logs_by_turn(stack), logs_by_turn(baseline)
-    gaps = [theirs[turn] - ours[turn] for turn in ours.keys() & theirs.keys()]
+    gaps = [
+        math.log(theirs.turns[turn] / ours.turns[turn])
+        for ours, theirs in product(stack, baseline)
+        for turn in ours.turns.keys() & theirs.turns.keys()
+    ]
     return median(gaps) if gaps else None
-
-
-def logs_by_turn(processes: Sequence[Timing]) -> dict[Turn, float]:
-    """Returns the mean log time of a stack's processes in each round."""
-    logs: dict[Turn, list[float]] = defaultdict(list)
-    for timing in processes:
-        for turn, seconds in timing.turns.items():
-            logs[turn].append(math.log(seconds))
-    return {turn: fmean(of_turn) for turn, of_turn in logs.items()}
 
 
 def log_ratio_by_time(stack: Sequence[Timing], baseline: Sequence[Timing]) -> float:

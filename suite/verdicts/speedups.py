@@ -73,17 +73,11 @@ class Pairing:
         """
         return over_baseline(self, baseline)
 
-    def planned(self, baseline: str, stacks: Collection[str], question: str | None = None) -> Mapping[Side, Speedup]:
-        """Returns the speedups of some stacks over a baseline, pairs that a rule named before anything was timed: these
-        alone are a family on each question."""
-        ratios = ratios_over(self, baseline)
-        sides = [side for side in ratios.logs if question in (None, side[0]) and side[1] in stacks]
-        return judged(self, baseline, sides, lambda _: self.protocol.confidence)
-
     def level(self, question: str, baseline: str) -> float:
         """Returns the confidence of a question's family over a baseline."""
         stacks = sum(side[0] == question for side in self.timings)
-        sharing = 1.0 if self.one_family or baseline == self.baseline else shares(stacks)
+        is_planned = self.one_family or baseline == self.baseline
+        sharing = 1.0 if is_planned else shares(stacks, has_floor=question in floored(self))
         return 1 - (1 - self.protocol.confidence) / sharing
 
     def families(self, sides: Iterable[Side]) -> list[list[Side]]:
@@ -110,11 +104,18 @@ class Pairing:
         return blocks_needed(widths, protocol.blocks, protocol.blocks_max, protocol.tie_ratio)
 
 
-def shares(stacks: int) -> float:
+def shares(stacks: int, *, has_floor: bool = True) -> float:
     """Returns the number of families that share the error probability where a baseline was chosen by the times that it
     is then judged by: each of the stacks could have been chosen. Two families have each pair, once from either side, so
-    half as many share."""
-    return max(1.0, stacks / 2)
+    half as many share. Where no twin of the baseline gives a noise floor, which holds small differences back, all do.
+    """
+    return max(1.0, stacks / 2 if has_floor else stacks)
+
+
+@lru_cache(maxsize=64)
+def floored(pairing: Pairing) -> frozenset[str]:
+    """Returns the questions with an A/A twin."""
+    return frozenset(question for (question, _), timings in pairing.timings.items() if twin_log_ratios(timings))
 
 
 @lru_cache(maxsize=64)

@@ -67,6 +67,7 @@ def test_a_baseline_that_was_chosen_by_the_times_is_judged_as_strictly_as_all_th
         assert ours.value == theirs.value
         assert np.log(theirs.high / theirs.low) > 1.1 * np.log(ours.high / ours.low)
     assert [shares(stacks) for stacks in (1, 2, 4, 10)] == [1, 1, 2, 5]
+    assert [shares(stacks, has_floor=False) for stacks in (1, 2, 4)] == [1, 2, 4], "nothing else holds chance back"
 
 
 def test_two_stacks_that_never_took_turns_differ_where_their_intervals_over_the_baseline_do() -> None:

@@ -68,9 +68,17 @@ def test_a_ratio_is_formed_inside_each_round() -> None:
     assert log_ratio([baseline], [stack]) == pytest.approx(-expected)
 
 
-def test_replicates_that_share_a_round_are_averaged_in_it() -> None:
+def test_replicates_are_paired_each_by_itself() -> None:
+    """A round is no slower for it if one of two replicates is."""
     baseline = [in_rounds({1: 0.010, 2: 0.030}), in_rounds({1: 0.040}, replicate=2)]
-    assert log_ratio([in_rounds({1: 0.005, 2: 0.010})], baseline) == pytest.approx((math.log(4) + math.log(3)) / 2)
+    assert log_ratio([in_rounds({1: 0.005, 2: 0.010})], baseline) == pytest.approx(math.log(3))
+    slow = [in_rounds(dict.fromkeys(range(1, 8), 0.01)), in_rounds({n: 0.01 if n < 5 else 0.05 for n in range(1, 8)})]
+    assert log_ratio([in_rounds(dict.fromkeys(range(1, 8), 0.01))], slow) == 0.0
+
+
+def test_a_burst_in_a_few_rounds_moves_a_ratio_no_more_than_it_moves_a_median() -> None:
+    stack = [in_rounds({n: 0.05 if n <= 3 else 0.01 for n in range(1, 9)})]
+    assert log_ratio(stack, [in_rounds(dict.fromkeys(range(1, 9), 0.02))]) == pytest.approx(math.log(2))
 
 
 def test_who_took_turns_apart_has_no_ratio() -> None:

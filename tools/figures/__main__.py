@@ -34,8 +34,7 @@ def figures(*, measure: tuple[str, ...] = (), set: tuple[str, ...] = (), write: 
 
     :param measure: measure the set of this name by its command in docs/figures.toml; all: every set for this processor
     :param set: a name in docs/figures.toml and a result set measured before, like quick=results/latest
-    :param write: write into their pages the tables that show a measured or given set; without one, every table again.
-        A set that isn't given is the kept one that the table's marker names.
+    :param write: write the tables of the measured and given sets; without one, all tables again from their kept sets
     """
     known = definitions.load(definitions.FILE)
     folders = dict(parse_set(text, known) for text in set)

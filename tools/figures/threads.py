@@ -81,7 +81,7 @@ class Thread(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def by_stack(self, analysis: Analysis, comparison: Comparison) -> Speedup | None:
         sides = [comparison.of(stack) for stack in (self.slower, self.than)]
         known = all(figures is not None and figures.counts for figures in sides)
-        over = analysis.pairing.planned(self.than, {self.slower}, comparison.id) if known else {}
+        over = analysis.pairing.over(self.than) if known else {}
         return over.get((comparison.id, self.slower))
 
     def by_cores(self, analysis: Analysis) -> Speedup | None:

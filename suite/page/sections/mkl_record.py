@@ -85,6 +85,11 @@ def own_sets() -> tuple[tuple[Path, list[Any], list[Row]], ...]:
     )
 
 
+@cache
+def analysis_of(folder: Path) -> Analysis:
+    return results.load(folder).analysis()
+
+
 def processor(machine: Mapping[str, Any]) -> list[Any]:
     return [machine.get(fact) for fact in PROCESSOR]
 
@@ -110,7 +115,7 @@ def measured(case: Case, analysis: Analysis, machine: Mapping[str, Any]) -> str:
     for folder, of, rows in own_sets():
         tuned = map(build, filter(has_other_path, timed(rows, case.comparison_id)))
         if of == processor(machine) and ours & {*tuned}:
-            return led(case, results.load(folder).analysis(), f"set {digits(folder)}")
+            return led(case, analysis_of(folder), f"set {digits(folder)}")
     return ""
 
 

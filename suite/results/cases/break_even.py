@@ -1,7 +1,8 @@
 """Computes the total time of a number of steps, and the step from which on one stack is ahead of another. From there on
 a longer compilation has paid off.
 
-A total is the first call, the second, and every later one at the stack's steady median. Starting (imports, weights,
+A total is the first call, the second, and every later one at the stack's steady average, since a sum counts slow steps
+in full. Starting (imports, weights,
 placing) isn't part of it. Pure functions.
 """
 
@@ -34,7 +35,7 @@ class Calls:
         """Returns the calls of a stack; None where it has no times that count, or one of the three is unknown."""
         if case is None or not case.counts or case.first_seconds is None or case.second_seconds is None:
             return None
-        return cls(case.stack, case.first_seconds, case.second_seconds, case.steady)
+        return cls(case.stack, case.first_seconds, case.second_seconds, case.average)
 
     def total(self, steps: int) -> float:
         """Returns the seconds of the first `steps` calls (1 or more)."""
@@ -75,7 +76,7 @@ def crossing(stack: CaseRow, baseline: CaseRow | None) -> Crossing | None:
     course, steps = course_of(ours, theirs)
     if (stack.speedup.verdict == "faster") != (course in (Course.AHEAD, Course.OVERTAKES)):
         return Crossing(
-            Course.UNDECIDED, reason=f"the paired ratio is {stack.speedup.verdict}, the medians say otherwise"
+            Course.UNDECIDED, reason=f"the paired ratio is {stack.speedup.verdict}, the averages say otherwise"
         )
     return Crossing(course, steps)
 
@@ -109,7 +110,7 @@ def pays_off(ours: Calls, theirs: Calls) -> int | None:
 
 
 def least(stacks: Iterable[Calls]) -> list[tuple[int, str]]:
-    """Returns (first step, stack) of each stretch of steps over which one stack has the least total, by the medians.
+    """Returns (first step, stack) of each stretch of steps over which one stack has the least total.
 
     If totals are equal, the stack with the shorter steady call leads, then the first by name.
     """

@@ -127,7 +127,7 @@ def test_the_sentence_and_its_table_have_one_unit(capsys: pytest.CaptureFixture[
 def test_what_to_know_of_a_question_s_result_is_said_under_its_table(implementation: str) -> None:
     flags = (("graph_breaks", ""), ("noisy", ""), ("unverified", "1/3"))
     asked: Any = SimpleNamespace(
-        head={"implementation": implementation}, stacks=[SimpleNamespace(stack="torch_inductor:a", flags=flags)]
+        head={"implementation": implementation}, timed=[SimpleNamespace(stack="torch_inductor:a", flags=flags)]
     )
     said = answer.doubts(asked)
     assert len(said) == (2 if implementation else 0)

@@ -370,7 +370,7 @@ def test_means_go_where_one_question_is_left_and_come_back(
     monkeypatch.setattr(synthetic, "ENDINGS", {synthetic.UNSUPPORTED_IN_PLAN: {"reason": "not here"}})
     tab = tabs.open(render(synthetic.write(tmp_path / "set"), tmp_path / "report.html"))
     tops = told(tab, TOPS)["tops"]
-    assert len(tops) == 20 and all("×" in top for top in tops), "over all questions, and over the two forward ones"
+    assert len(tops) == 20 and sum("×" in top for top in tops) == 16, "over all questions, and over the forward ones"
     choose(tab, "pass", "train")
     assert told(tab, TOPS)["tops"] == []
     choose(tab, "pass", "forward")

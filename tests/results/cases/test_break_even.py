@@ -74,7 +74,7 @@ def test_a_crossing_needs_a_verdict_on_steady_times() -> None:
     assert jit is not None and xla is not None
     # 0.52 + 0.0101 k = 0.04 + 0.0205 k, by the geometric means of the medians: k = 46.2.
     assert (jit.course, jit.steps) == (Course.OVERTAKES, 49)
-    assert (xla.course, xla.steps, xla.reason) == (Course.UNDECIDED, None, "steady times are close")
+    assert (xla.course, xla.steps, xla.reason) == (Course.UNDECIDED, None, "steady times are undecided")
     assert baseline is not None and crossing(baseline, baseline) is None
 
 

@@ -19,13 +19,7 @@ from suite.verdicts.verdicts import ALONE, Speedup
 MOST_DETAILED = 2  # stacks in two modes that have a sentence each
 MODES_MOST = 4.0  # times: equal processes of one stack took up to 3.6 times as long as others on a quiet machine
 MOST_RIVALS = 4  # so many rivals are all named
-VERDICTS = {
-    "faster": "",
-    "tie": ", a tie",
-    "close": ", close",
-    "slower": ", slower",
-    "undecided": ", undecided",
-}  # what a sentence says of each
+LEVEL = {"tie": "a tie with", "close": "close to"}  # verdicts of a stack that isn't faster than the baseline
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +79,12 @@ def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> H
     elif len(counting) == 1:
         rest = f" alone has a valid time{so_far}, {time}"
     else:
-        lead = ("Lowest median" if rivals else "Fastest") if complete else "So far the lowest median"
+        ahead = by_averages(first, counting, rivals, unit.steady)
+        lead = ("Lowest median" if rivals or ahead else "Fastest") if complete else "So far the lowest median"
         rest = f", {time}{against(first, counting, comparison)}"
         rest += f" ({outcome_text(first)})" if first.failed else ""
         rest += f"; not shown to be faster than {listed(rivals, MOST_RIVALS)}" if rivals else ""
-        rest += lower(counting[0], first, unit.steady)
+        rest += lower(counting[0], first, unit.steady) + ahead
     rest += f"; {ALONE}" if first.speedup and first.speedup.note == ALONE else ""
     return Headline(
         comparison.name,
@@ -112,6 +107,15 @@ def lower(lowest: CaseRow, first: CaseRow, unit: units.Unit) -> str:
     if lowest.stack == first.stack:
         return ""
     return f"; {lowest.stack} has a lower median, {unit(lowest.steady)}, but is slower inside the blocks"
+
+
+def by_averages(first: CaseRow, counting: Sequence[CaseRow], rivals: Sequence[str], unit: units.Unit) -> str:
+    """Returns that a stack which doesn't lead has a lower average than all that do: the leaders' slow steps are few
+    enough for their medians, and not for their averages. Empty if none has."""
+    lowest = min(counting, key=lambda stack: stack.average)
+    if lowest.stack in (first.stack, *rivals):
+        return ""
+    return f"; by averages {lowest.stack} is ahead ({unit(lowest.average)}, {first.stack} {unit(first.average)})"
 
 
 def by_formulation(counting: Sequence[CaseRow], comparison: Comparison, unit: units.Unit) -> str:
@@ -156,11 +160,15 @@ def against(first: CaseRow, counting: Sequence[CaseRow], comparison: Comparison)
         return f"; no ratio, the baseline {baseline} has no ok row"
     if first.speedup is None:
         return f"; no block pairs it with the baseline {baseline}"
-    ratio = first.speedup.ratio
-    measured = f"{units.ratio(ratio.value, ratio.low, ratio.high)} as fast as {baseline}"
+    ratio, verdict = first.speedup.ratio, first.speedup.verdict
+    size = f"{units.ratio(ratio.value, ratio.low, ratio.high)}"
+    interval = units.interval(ratio.low, ratio.high)
+    if verdict in LEVEL:
+        return f" ({LEVEL[verdict]} {baseline}: {size} {interval})"
+    measured = f"{size} as fast as {baseline} {interval}".rstrip()
     if why := first.speedup.why:
-        return f", undecided ({why}): {measured} {units.interval(ratio.low, ratio.high)}".rstrip()
-    return f", {f'{measured} {units.interval(ratio.low, ratio.high)}'.rstrip()}{VERDICTS[first.speedup.verdict]}"
+        return f", undecided ({why}): {measured}"
+    return f", {measured}{', undecided' if verdict == 'undecided' else ''}"
 
 
 def modes(counting: Sequence[CaseRow], unit: units.Unit) -> str:
@@ -196,9 +204,9 @@ def first_run(fastest: CaseRow, counting: Sequence[CaseRow], unit: units.Unit) -
     since, leader = stretches[-1]
     ahead = ""
     if leader != fastest.stack:
-        ahead = f"; by the medians {leader} has the least total time in the end"
+        ahead = f"; by the averages {leader} has the least total time in the end"
     elif since > 1:
-        ahead = f"; by the medians it is ahead of {stretches[-2][1]} in total time from step {units.steps(since)} on"
+        ahead = f"; by the averages it is ahead of {stretches[-2][1]} in total time from step {units.steps(since)} on"
     return f" The first run of {fastest.stack} takes {unit(calls.first)}{ahead}."
 
 

@@ -361,11 +361,11 @@ def test_an_order_by_medians_that_the_ratios_lack_is_explained(made: Report) -> 
     ffn = comparison(made, "ffn train")
     upper, lower = [stack for stack in ffn.timed if stack.counts and stack.speedup][:2]
     assert upper.speedup and lower.speedup and upper.speedup.ratio.value > lower.speedup.ratio.value
-    assert order_words(replace(ffn, stacks=(upper, lower))) == ""
-    said = order_words(replace(ffn, stacks=(lower, upper)))
+    assert order_words(replace(ffn, cases=(upper, lower))) == ""
+    said = order_words(replace(ffn, cases=(lower, upper)))
     shown = [units.ratio(r.value, r.low, r.high) for r in (upper.speedup.ratio, lower.speedup.ratio)]
     assert said.startswith(
         f"The order is that of the medians. By ratio {upper.stack} ({shown[0]}) comes before {lower.stack} ({shown[1]})"
     )
     base = next(stack for stack in ffn.timed if stack.is_baseline)
-    assert f"({shown[0]}) comes before {base.stack} (1.00×)" in order_words(replace(ffn, stacks=(base, upper)))
+    assert f"({shown[0]}) comes before {base.stack} (1.00×)" in order_words(replace(ffn, cases=(base, upper)))

@@ -169,7 +169,8 @@ def test_a_long_first_run_of_the_fastest_stack_is_in_its_answer(capsys: pytest.C
         return answer.text
 
     assert answered(18.0).endswith(
-        ". The first run of jax_jit takes 18.0 s; by the medians it is ahead of numpy in total time from step 9,000 on."
+        ". The first run of jax_jit takes 18.0 s; by the averages it is ahead of numpy in total time from step "
+        "9,000 on."
     )
     assert "first run" not in answered(0.5)
     assert "first run" not in answered(None)
