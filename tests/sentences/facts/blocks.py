@@ -81,8 +81,8 @@ def paired(stack: Blocks, baseline: Blocks) -> dict[int, float]:
 
 def log_ratio(stack: list[Process], baseline: list[Process]) -> float | None:
     if any(process.turns for process in [*stack, *baseline]):
-        ours, theirs = in_turns(stack), in_turns(baseline)
-        gaps = [theirs[turn] - ours[turn] for turn in ours.keys() & theirs.keys()]
+        both = [(ours.turns, theirs.turns) for ours in stack for theirs in baseline]
+        gaps = [math.log(theirs[turn] / ours[turn]) for ours, theirs in both for turn in ours.keys() & theirs.keys()]
         return median(gaps) if gaps else None
     dated = all(process.row["started_at"] for process in [*stack, *baseline])
 
@@ -97,14 +97,6 @@ def log_ratio(stack: list[Process], baseline: list[Process]) -> float | None:
     beside = [np.interp(when(process), times, [fmean(at[time]) for time in times]) for process in fewer]
     gap = fmean(float(b) - math.log(p.seconds) for b, p in zip(beside, fewer, strict=True))
     return gap if fewer is stack else -gap
-
-
-def in_turns(processes: list[Process]) -> dict[tuple[int, int], float]:
-    logs: dict[tuple[int, int], list[float]] = defaultdict(list)
-    for process in processes:
-        for turn, time in process.turns.items():
-            logs[turn].append(math.log(time))
-    return {turn: fmean(of) for turn, of in logs.items()}
 
 
 def twin(processes: list[Process]) -> float | None:

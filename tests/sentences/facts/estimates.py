@@ -64,7 +64,7 @@ def moderated(means: dict[Any, Mean]) -> dict[Any, Mean]:
     fitting = [d for d in FREEDOMS if special.polygamma(1, d / 2) >= excess]
     d0 = fitting[-1] if fitting else FREEDOMS[0]
     s0 = math.exp(e.mean() + special.digamma(d0 / 2) - math.log(d0 / 2))
-    weight = min(d0, FREEDOM_MOST) if fitting else 0.0
+    weight = min(d0, FREEDOM_MOST, len(means) - 1) if fitting else 0.0
     return {
         key: Mean(
             mean.value,

@@ -101,16 +101,17 @@ class Pairs:
 
     def share(self, question: str, baseline: str) -> float:
         """Returns how many families share the error: each of n stacks could have been chosen as a baseline once times
-        are known, and two families have each pair."""
-        chosen = baseline != self.planned and not self.one_family
-        return max(1.0, sum(side[0] == question for side in self.sides) / 2) if chosen else 1.0
+        are known, and two families have each pair. Without a noise floor all count."""
+        if baseline == self.planned or self.one_family:
+            return 1.0
+        number = sum(side[0] == question for side in self.sides)
+        return max(1.0, number / 2 if any(side[0] == question for side in self.twins()) else number)
 
     @cache  # noqa: B019
-    def over(self, baseline: str, only: frozenset[str] | None = None) -> dict[Side, Ratio]:
-        """Returns the ratios over a baseline. `only` are stacks that a rule named before any time was known: a family
-        of their own."""
-        logs = {side: of for side, of in self.logs(baseline).items() if only is None or side[1] in only}
-        doubts = {id_: self.doubt / (1 if only else self.share(id_, baseline)) for id_, _ in logs}
+    def over(self, baseline: str) -> dict[Side, Ratio]:
+        """Returns the ratios over a baseline."""
+        logs = self.logs(baseline)
+        doubts = {id_: self.doubt / self.share(id_, baseline) for id_, _ in logs}
         found, in_set = dict[Side, Ratio](), self.intervals(baseline, [*logs], min(doubts.values(), default=1.0))
         for question, doubt in doubts.items():
             family = [side for side in logs if self.one_family or side[0] == question]

@@ -54,6 +54,9 @@ class Cell:
         medians = [median(samples) for row in self.used if (samples := steady(row, clock))]
         return math.exp(fmean(map(math.log, medians))) if medians else None
 
+    def average(self) -> float:
+        return fmean(fmean(steady(row)) for row in self.used)
+
     def call(self, name: str) -> float | None:
         rows = self.used or [row for row in self.rows if row["replicate"] == 1]
         known = [value for row in rows if (value := row.get(f"{name}_seconds")) is not None]
@@ -161,10 +164,6 @@ class Truth:
         """Returns a ratio in the family of its baseline: the set's own, or another, once times are known."""
         return self.pairs.over(over).get((self.ids[on], who))
 
-    def fixed(self, on: str, who: str, over: str, family: frozenset[str]) -> Ratio | None:
-        """Returns a ratio in a family that was chosen before any time was known."""
-        return self.pairs.over(over, only=family).get((self.ids[on], who))
-
     def behind(self, on: str) -> set[tuple[str, str]]:
         """Returns the pairs of which the first is shown to be slower than the second, over whichever baseline."""
         key = "behind", self.clock, on
@@ -211,11 +210,6 @@ class Truth:
             if plain in table and below in stacks:
                 found[who] = below
         return found
-
-    def pair_word(self, on: str, who: str, table: dict[str, str]) -> Ratio | None:
-        pairs = self.upon(table)
-        family = frozenset(each for each, below in pairs.items() if below == pairs[who])
-        return self.fixed(on, who, pairs[who], family)
 
     def twin_of(self, on: str) -> Ratio | None:
         return next((ratio for (asked, _), ratio in self.pairs.twins().items() if asked == self.ids[on]), None)

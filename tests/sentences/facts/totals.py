@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass
 from itertools import permutations
 from statistics import fmean
 
 from tests.sentences.facts.estimates import Ratio, moderated
 from tests.sentences.facts.reader import EAGER, Truth
-from tests.sentences.facts.rows import Line
+from tests.sentences.facts.rows import DETAILS, detail
 
 MATTERS, MANY = 1000, 10**9  # steps: of a long first run; after which totals count as parallel
 
@@ -31,7 +31,7 @@ def calls(truth: Truth, on: str) -> dict[str, Calls]:
         cell = truth.cells[on][who]
         first, second = cell.call("first"), cell.call("second")
         if first is not None and second is not None:
-            found[who] = Calls(first, second, truth.time(on, who))
+            found[who] = Calls(first, second, cell.average())
     return found
 
 
@@ -76,14 +76,14 @@ def paid(truth: Truth, who: str) -> tuple[list[int], int]:
     for on, cells in truth.cells.items():
         if who in cells and under in cells:
             asked += 1
-            ratio = truth.pair_word(on, who, EAGER)
+            ratio = truth.ratio(on, who, under)
             since = pays_off(truth, on, who, under) if ratio and ratio.word == "faster" else None
             steps += [since] if since is not None else []
     return steps, asked
 
 
 ALL = "all questions"
-SHARED = ("track", "pass", "precision")
+SHARED = ("track", "threads", "pass", "precision")
 
 
 def geometric(truth: Truth, kept: dict[str, list[Ratio]]) -> dict[str, Ratio]:
@@ -105,8 +105,7 @@ def geometric(truth: Truth, kept: dict[str, list[Ratio]]) -> dict[str, Ratio]:
 def means(truth: Truth, group: str) -> tuple[dict[str, Ratio], dict[str, int], int]:
     """Returns the means of the stacks that have a ratio on each question of a group, how many the others lack, and the
     number of questions. One without a time of the baseline isn't among them."""
-    words = {part.removesuffix(" track") for part in group.split(", ")} - {ALL}
-    asked = [on for on in truth.cells if words <= {*head(truth, on).values()}]
+    asked = groups(truth)[group]
     ids = [truth.ids[on] for on in asked if truth.baseline in truth.counting(on)]
     stacks = {who for on in asked for who in truth.cells[on]} - {truth.baseline}
     kept = {who: [truth.over_own[id_, who] for id_ in ids if (id_, who) in truth.over_own] for who in stacks}
@@ -115,18 +114,16 @@ def means(truth: Truth, group: str) -> tuple[dict[str, Ratio], dict[str, int], i
     return {who: mean for who, mean in known.items() if who not in lacking}, lacking, len(ids)
 
 
-def head(truth: Truth, on: str) -> Line:
-    row = next(iter(truth.cells[on].values())).rows[0]
-    return {name: row[name] for name in SHARED}
-
-
-def groups(truth: Truth) -> dict[str, int]:
-    """Returns {group: its questions}: all, and those of two questions or more that share track, pass and precision
-    where the set has several; without those in which the baseline has no time."""
-    heads = {on: head(truth, on) for on in truth.cells}
-    varying = [name for name in SHARED if len({of[name] for of in heads.values()}) > 1]
-    words = {on: ", ".join(of[name] + " track" * (name == "track") for name in varying) for on, of in heads.items()}
+def groups(truth: Truth) -> dict[str, list[str]]:
+    """Returns {group: its questions} of those in which the baseline and others have a time: all, unless one question is
+    asked on two tracks or numbers of cores, and those that share what the set has several of."""
+    heads = {on: next(iter(cells.values())).rows[0] for on, cells in truth.cells.items()}
+    varying = [name for name in SHARED if len({head[name] for head in heads.values()}) > 1]
+    found = defaultdict[str, list[str]](list)
+    for on, head in heads.items():
+        words = ", ".join(detail(head, name) if name in DETAILS else head[name] for name in varying)
+        for group in {words, *[ALL] * (not {"track", "threads"} & {*varying})} - {""}:
+            found[group].append(on)
+    counts = {group: any(truth.baseline in truth.counting(on) for on in of) for group, of in found.items()}
     others = {who for cells in truth.cells.values() for who in cells} - {truth.baseline}
-    timed = {ALL} | {words[on] for on in truth.cells if others and truth.baseline in truth.counting(on)}
-    several = {group: number for group, number in Counter(words.values()).items() if number > 1 and varying}
-    return {group: of for group, of in ({ALL: len(heads)} | several).items() if group in timed and len(timed) > 1}
+    return {group: of for group, of in found.items() if others and counts[group] and len(of) > 1}

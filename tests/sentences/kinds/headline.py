@@ -7,17 +7,18 @@ from tests.sentences.facts.blocks import seconds
 from tests.sentences.kinds.formulations import formulations
 from tests.sentences.kinds.held import Groups, Held, kind, some
 
-RATIO = r"(?P<ratio>{R}) as fast as {S:over}(?P<interval> {I})?"
 TIME = (
     r" \((?P<itself>the baseline)\)"
     r"| \(in place of the baseline {S:place}, which has no time that counts\)"
+    r"| \((?P<level>a tie with|close to) {S:beside}: {R:size} {I:reach}\)"
     r"|; (?:no ratio, the baseline {S} has no ok row|no block pairs it with the baseline {S})"
-    rf"|, (?:(?P<open>undecided)(?: \((?P<why>[^)]*)\))?: )?{RATIO}(?P<word>, a tie|, close|, slower|, undecided)?"
+    r"|, (?:undecided \((?P<why>[^)]*)\): )?{R:ratio} as fast as {S:over}(?P<interval> {I})?(?P<open>, undecided)?"
 )
 COMPARED = (
     rf"(?P<lead>Fastest|Lowest median|So far the lowest median) for {{Q:on}}: {{S:who}}, {{T:time}}(?:{TIME})"
     r"(?: \((?P<ended>[^)]*)\))?(?:; not shown to be faster than {L:rivals})?"
     r"(?:; {S:lower} has a lower median, {T:lower_time}, but is slower inside the blocks)?"
+    r"(?:; by averages {S:ahead} is ahead \({T:ahead_time}, {S:behind} {T:behind_time}\))?"
     r"(?P<alone>; sure by its question alone, not among all of the set)?\."
 )
 NOTHING = r"No answer(?: so far)? for {Q:on}: no stack (?:produced|has) a time that counts\."
@@ -33,8 +34,8 @@ MODES = (
 )
 MANY = rf" Processes of {{N:count}} stacks {DIFFER} \({{L:who}}\): the slowest takes {{R:low}} to {{R:high}} as long as the fastest\."
 FIRST = (
-    r"(?: The first run of {S:who} takes {T:first}(?:; by the medians it is ahead of {S:than} in total time from step "
-    r"{N:step} on|; by the medians {S:last} has the least total time in the end)?\.)?"
+    r"(?: The first run of {S:who} takes {T:first}(?:; by the averages it is ahead of {S:than} in total time from step "
+    r"{N:step} on|; by the averages {S:last} has the least total time in the end)?\.)?"
 )
 
 
@@ -62,12 +63,20 @@ def headline(held: Held) -> None:
 def compared(held: Held, said: Groups, on: str, who: str) -> None:
     truth, leaders, lowest = held.truth, held.truth.leaders(on), held.truth.counting(on)[0]
     unfinished = any(row["outcome"] == "not run" for row in truth.rows)
-    word = "So far the lowest median" if unfinished else "Fastest" if len(leaders) == 1 else "Lowest median"
+    average = {each: truth.cells[on][each].average() for each in truth.counting(on)}
+    least = min(average, key=lambda each: average[each])
+    ahead = least if least not in leaders else ""
+    is_fastest = len(leaders) == 1 and not ahead
+    word = "So far the lowest median" if unfinished else "Fastest" if is_fastest else "Lowest median"
     held.same("who leads", (said["lead"], who), (word, leaders[0]))
     held.same("rivals", some(said["rivals"]), frozenset(leaders) - {who})
     held.same("lower median", said["lower"], lowest if lowest != leaders[0] else "")
     if said["lower"]:
         held.near("lower median", said["lower_time"], truth.time(on, lowest))
+    held.same("ahead by averages", (said["ahead"], said["behind"]), (ahead, who if ahead else ""))
+    if ahead:
+        held.near("average", said["ahead_time"], average[ahead])
+        held.near("average of the first", said["behind_time"], average[who])
     held.same("partly failed", bool(said["ended"]), truth.cells[on][who].failed)
     against(held, said, on, who)
 
@@ -82,10 +91,13 @@ def against(held: Held, said: Groups, on: str, who: str) -> None:
     held.same("is the baseline", bool(said["itself"]), who == base == truth.baseline)
     if said["place"]:
         held.same("stands in", (said["place"], who), (truth.baseline, base if base != truth.baseline else ""))
-    elif said["over"]:
-        word = said["open"] or said["word"].removeprefix(", ").removeprefix("a ") or "faster"
-        held.same("verdict over the baseline", (word, said["over"]), (ratio and ratio.word, base))
-        held.ratio("ratio", said, ratio)
+    elif said["over"] or said["level"]:
+        word = {"": "", "a tie with": "tie", "close to": "close"}[said["level"]]
+        word = word or ("undecided" if said["why"] or said["open"] else "faster")
+        true = "faster" if ratio and ratio.word == "slower" else ratio and ratio.word  # the size says which
+        held.same("verdict over the baseline", (word, said["beside"] or said["over"]), (true, base))
+        shown = {"ratio": said["ratio"] or said["size"], "interval": said["interval"] or said["reach"]}
+        held.ratio("ratio", Groups(shown), ratio)
         has_reason = ratio is not None and ratio.word == "undecided" and ratio.low is not None
         held.same("reason", said["why"], (ratio.reason or "the interval contains 1×") if ratio and has_reason else "")
     elif not said["itself"]:

@@ -17,16 +17,9 @@ LEFT = r"Not ranked over (?P<group>[^:]*), since they lack a question: (?P<who>.
 
 @kind("summary")
 def summary(held: Held) -> None:
-    said = held.read(
-        LEFT,
-        r"(?P<nothing>No ratio over {S:over} can be formed)\.",
-        r"Greatest mean speedup over {S:over}: (?P<all>.+)\.",
-    )
+    said = held.read(LEFT, r"Greatest mean speedup over {S:over}: (?P<all>.+)\.")
     truth = held.truth
-    if said["nothing"]:
-        held.same("no ratio", (said["over"], []), (truth.baseline, [*truth.over_own]))
-    elif said["who"]:
-        held.so("group", said["group"] in groups(truth), said["group"], groups(truth))
+    if said["who"]:
         _, lacking, of = means(truth, said["group"])
         pairs = held.every(r"{S:who} \((?P<lacks>\d+) of (?P<of>\d+)\)", said["who"])
         others = re.search(r" and (\d+) others$", said["who"])
@@ -56,7 +49,7 @@ def greatest(held: Held, text: str) -> None:
 def rows_of_means(held: Held) -> None:
     """Holds the map's rows, one a line: `all questions: 6 | jax_jit: 1.28× [1.2, 1.3]; numpy: – 3 of 6`."""
     rows = {head: cells for head, _, cells in (line.partition(" | ") for line in held.text.splitlines())}
-    known = {group: (*means(held.truth, group), asked) for group, asked in groups(held.truth).items()}
+    known = {group: (*means(held.truth, group), len(asked)) for group, asked in groups(held.truth).items()}
     true = {f"{group}: {of}" + f" of {asked}" * (of < asked) for group, (*_, of, asked) in known.items() if of > 1}
     held.same("rows", {*rows}, true)
     stacks = {who for cells in held.truth.cells.values() for who in cells}

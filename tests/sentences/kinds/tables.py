@@ -45,21 +45,24 @@ def cell(held: Held) -> None:
 
 @kind("aside")
 def aside(held: Held) -> None:
-    """Holds that a verdict says by how much the medians give another ratio where, and only where, its interval doesn't
-    have that; and why."""
-    said = held.read(r"{Q:on} \| {S:who} over {S:over}:(?: the medians give {R:by_medians} \((?P<why>.+)\))?")
-    truth, on, who, over = held.truth, said["on"], said["who"], said["over"]
-    ratio, true = truth.ratio(on, who, over), truth.time(on, over) / truth.time(on, who)
-    is_apart = ratio is not None and ratio.low is not None and not ratio.low <= true <= (ratio.high or 0)
-    held.same("apart", bool(said["by_medians"]), is_apart)
-    if not said["by_medians"]:
+    """Holds that a row says what its medians, or else its averages, give where, and only where, these lie outside the
+    ratio's interval or contradict its verdict; and why."""
+    said = held.read(r"{Q:on} \| {S:who} over {S:over}:(?: the (?P<which>\w+) give {R:given}(?: \((?P<why>.+)\))?)?")
+    cells, who = held.truth.cells[said["on"]], said["who"]
+    base, cell, ratio = cells[said["over"]], cells[who], held.truth.ratio(said["on"], who, said["over"])
+    by_medians, by_averages = (base.mean() or 0.0) / (cell.mean() or 1.0), base.average() / cell.average()
+    outside = ratio is not None and ratio.low is not None and not ratio.low <= by_medians <= (ratio.high or 0.0)
+    against = ratio is not None and (ratio.word, by_averages < 1) in (("faster", True), ("slower", False))
+    which = "medians" if outside else "averages" if against else ""
+    held.same("which say otherwise", said["which"], which)
+    if not which:
         return
-    held.near("by the medians", said["by_medians"], true)
-    times = [[*turns(row).values()] for row in truth.cells[on][who].used]
+    held.near("they give", said["given"], by_medians if outside else by_averages)
+    times = [[*turns(row).values()] for row in cell.used]
     slow = sum(sum(each > 1.3 * median(of) for each in of) for of in times if of)
-    bursts = f"{slow} of {sum(map(len, times))} turns in bursts, over 1.3 times their median"
-    why = "processes in modes" if truth.modes(on, who) else bursts if slow else "processes of other blocks"
-    held.same("why", said["why"], why)
+    bursts = f"{slow} of {sum(map(len, times))} turns over 1.3 times their median" * bool(slow)
+    why = "processes in modes" if held.truth.modes(said["on"], who) else bursts or "processes of other blocks"
+    held.same("why", said["why"], why if outside else bursts)
 
 
 @kind("unified cell")
@@ -67,7 +70,7 @@ def unified_cell(held: Held) -> None:
     said = held.read(
         r"{Q:on} \| `{S:over}` \| `{S:who}` \| {T:under} \| {T:time} \| {R:ratio} (?P<interval>{I}) \| (?P<word>\w+)(?:, .*)?"
     )
-    truth, on, ratio = held.truth, said["on"], held.truth.pair_word(said["on"], said["who"], NATIVE)
+    truth, on, ratio = held.truth, said["on"], held.truth.ratio(said["on"], said["who"], said["over"])
     held.same("native", said["over"], truth.upon(NATIVE).get(said["who"]))
     held.near("native", said["under"], truth.time(on, said["over"]))
     held.near("unified", said["time"], truth.time(on, said["who"]))
@@ -114,7 +117,7 @@ def of_thread(truth: Truth, asked: dict[str, Any]) -> Ratio:
     if "cores" in asked:
         by_value = {who: of for (_, who), of in settings(truth, "threads").items()}
         return by_value[asked["slower"]][str(asked["cores"][0])]
-    found = truth.fixed(next(iter(truth.cells)), asked["slower"], asked["than"], frozenset({asked["slower"]}))
+    found = truth.ratio(next(iter(truth.cells)), asked["slower"], asked["than"])
     assert found
     return found
 
@@ -146,7 +149,7 @@ def keras(who: str, *names: str) -> list[Ratio]:
     """Returns a Keras stack over the native one, on each question of some sets."""
     asked = [(archived(name), on) for name in names for on in archived(name).cells]
     native = [(truth, on) for truth, on in asked if {who, NATIVE[who]} <= truth.cells[on].keys()]
-    return [ratio for truth, on in native if (ratio := truth.pair_word(on, who, NATIVE))]
+    return [ratio for truth, on in native if (ratio := truth.ratio(on, who, NATIVE[who]))]
 
 
 def compiled(track: str) -> list[Ratio]:

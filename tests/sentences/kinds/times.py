@@ -119,7 +119,7 @@ def unified(held: Held) -> None:
 def free(held: Held, said: Groups) -> None:
     """Holds on how many questions a stack costs nothing over the one below it, and where it costs most."""
     asked = [on for on, cells in held.truth.cells.items() if {said["who"], said["over"]} <= cells.keys()]
-    known = [(on, ratio) for on in asked if (ratio := held.truth.pair_word(on, said["who"], NATIVE))]
+    known = [(on, ratio) for on in asked if (ratio := held.truth.ratio(on, said["who"], said["over"]))]
     words = Counter(ratio.word for _, ratio in known)
     counts = tuple(said.number(name) for name in ("free", "of", "close", "open"))
     true = words["tie"] + words["faster"], len(asked), words["close"], words["undecided"]

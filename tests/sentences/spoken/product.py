@@ -92,9 +92,10 @@ def over(of: Report, baseline: str, truth: Truth) -> Iterator[Spoken]:
     """Yields what the page says in words over one baseline: headlines, the summary, what stands beside a verdict."""
     assert of.overview
     frame = Frame(of.results, of.overview.analyses[baseline])
-    if baseline != of.overview.baseline and (found := summary(frame)):
+    if baseline != of.overview.baseline:
         yield from (("headline", answer.text, truth) for answer in of.overview.headlines[baseline])
-        yield from (("summary", said, truth) for said in (found.sentence, *found.also))
+        if found := summary(frame):
+            yield from (("summary", said, truth) for said in (found.sentence, *found.also))
     for line in in_words(frame).to_dicts():
         if line["counts"] and line["stack"] != line["baseline"] and line["speedup"]:
             assert apart(line) in line["judged_note"]
