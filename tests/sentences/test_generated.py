@@ -9,7 +9,7 @@ from tests.sentences.spoken.generated import APART, DECIDED, Sizes, Story, sizes
 from tests.sentences.spoken.product import sentences
 
 USUAL = settings(
-    max_examples=30,
+    max_examples=24,
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],  # shrinking would write hundreds of sets
@@ -26,7 +26,7 @@ def test_what_is_said_of_any_set_is_so(story: Story) -> None:
         assert all_wrong(sentences(Truth(write(story, Path(folder) / "a-set")))) == []
 
 
-@USUAL
+@settings(USUAL, max_examples=12)
 @given(sizes())
 def test_what_is_said_of_any_search_is_so(found: Sizes) -> None:
     with tempfile.TemporaryDirectory() as folder:

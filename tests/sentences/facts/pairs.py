@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from statistics import fmean
 from typing import Any
@@ -25,7 +25,7 @@ from tests.sentences.facts.blocks import (
     twin,
 )
 from tests.sentences.facts.estimates import Mean, Ratio, ended_at_1, holm, judged, moderated
-from tests.sentences.facts.rows import Line
+from tests.sentences.facts.rows import Line, once
 
 Ends = tuple[float | None, float | None]
 
@@ -38,9 +38,12 @@ class Pairs:
     protocol: dict[str, Any]
     planned: str  # the baseline that was chosen before any time was known
     one_family: bool = False
+    shared: dict[Any, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, rows: Iterable[Line], protocol: Line, planned: str, clock: str = "synced", **words: bool) -> Pairs:
+    def of(
+        cls, rows: Iterable[Line], protocol: Line, planned: str, clock: str = "synced", one_family: bool = False
+    ) -> Pairs:
         sides: dict[Side, Blocks] = defaultdict(lambda: defaultdict(list))
         for row in rows:
             if row["outcome"] == "ok" and (process := Process.of(row, clock)):
@@ -49,13 +52,13 @@ class Pairs:
             side: {block: [p for p in of if not p.disturbed] or of for block, of in blocks.items()}
             for side, blocks in sides.items()
         }
-        return cls(clean, protocol, planned, **words)
+        return cls(clean, protocol, planned, one_family)
 
     @property
     def doubt(self) -> float:
         return float(1 - self.protocol["confidence"])
 
-    @cache  # noqa: B019  # a set lives as long as its test
+    @once
     def logs(self, baseline: str) -> dict[Side, dict[int, float]]:
         found = {
             side: paired(blocks, self.sides.get((side[0], baseline), {}))
@@ -73,11 +76,11 @@ class Pairs:
     def means(self, logs: dict[Any, dict[int, float]]) -> dict[Any, Mean]:
         return {side: self.mean(of) for side, of in logs.items() if len(of) > 1}
 
-    @cache  # noqa: B019
+    @once
     def moderated(self, baseline: str) -> dict[Side, Mean]:
         return moderated(self.means(self.logs(baseline)))
 
-    @cache  # noqa: B019
+    @once
     def twins(self, doubt: float | None = None) -> dict[Side, Ratio]:
         """Returns each A/A twin over replicate 1 of its stack: an interval by itself, p adjusted over all twins."""
         doubt, logs = doubt or self.doubt, {}
@@ -107,7 +110,7 @@ class Pairs:
         number = sum(side[0] == question for side in self.sides)
         return max(1.0, number / 2 if any(side[0] == question for side in self.twins()) else number)
 
-    @cache  # noqa: B019
+    @once
     def over(self, baseline: str) -> dict[Side, Ratio]:
         """Returns the ratios over a baseline."""
         logs = self.logs(baseline)

@@ -16,7 +16,7 @@ from typing import Any, cast
 from tests.sentences.facts.blocks import Blocks, has_modes, seconds
 from tests.sentences.facts.estimates import Ratio
 from tests.sentences.facts.pairs import Pairs
-from tests.sentences.facts.rows import Line, attempts, counted, gravest, grown, question_names, steady
+from tests.sentences.facts.rows import Line, attempts, counted, gravest, grown, once, question_names, steady
 
 ARCHIVE = Path(__file__).parents[3] / "sets"
 INVALID = ("wrong", "differ", "implausible")
@@ -132,7 +132,7 @@ class Truth:
         """Whether a second block has a timed process: without one there are no intervals."""
         return len({row["block"] for row in self.timed if row.get("provenance")}) > 1
 
-    @cache  # noqa: B019  # a set lives as long as its test
+    @once
     def counting(self, on: str) -> list[str]:
         """Returns the stacks with a time that counts, the lowest median first."""
         timed = [who for who, cell in self.cells[on].items() if cell.counts and cell.mean()]

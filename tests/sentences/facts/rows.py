@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import polars as pl
 
 Line = dict[str, Any]
+Method = TypeVar("Method", bound=Callable[..., Any])
 PLACE = ("case", "block", "replicate", "purpose")  # all attempts at one planned process share it
 FIELDS = ("workload", "size", "dims", "pass", "precision", "track", "stack", "variant", "implementation", "target",
           "device", "cache", "threads", "limit_memory_bytes", "allocator")  # fmt: skip
@@ -23,6 +26,19 @@ DETAILS = {"size": "{}", "precision": "{}", "target": "{}", "device": "{}", "tra
            "threads": "on {}", "limit_memory_bytes": "limit {}", "allocator": "{} allocator"}  # fmt: skip
 OWN_MIXED = "bf16 (each framework's own mixed precision)"
 OTHERS_MOST = 0.05  # of the cores' time that other programs may take in a sample's batch (suite/protocol.py)
+
+
+def once(method: Method) -> Method:
+    """Returns a method that keeps what it returned in its object's `shared`."""
+
+    @wraps(method)
+    def kept(self: Any, *args: Any) -> Any:
+        key = method.__name__, *args
+        if key not in self.shared:
+            self.shared[key] = method(self, *args)
+        return self.shared[key]
+
+    return cast(Method, kept)
 
 
 def key_of(case: Line, without: tuple[str, ...] = ()) -> str:
