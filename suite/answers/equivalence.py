@@ -61,8 +61,9 @@ def sentence(gated: pl.DataFrame, cases: int, differing: list[str]) -> str:
     passed = gated.filter(~pl.col("outcome").is_in(FAILED))
     said = [f"{passed.height} of {counted(cases, 'case')} agree with the reference"]
     if not passed.is_empty():
-        worst = passed.row(passed["relative_error"].arg_max(), named=True)
-        said.append(f"the largest error is {units.magnitude(worst['relative_error'])} ({worst['stack']})")
+        error = max(passed["relative_error"])
+        worst = sorted(set(passed.filter(relative_error=error)["stack"]))
+        said.append(f"the largest error is {units.magnitude(error)} ({listed(worst)})")
     said += [f"wrong: {listed(failed[WRONG])}"] * bool(failed[WRONG])
     if failed[DIFFER]:
         said.append(f"these differ, and nothing says which is right: {listed(failed[DIFFER])}")

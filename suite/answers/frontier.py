@@ -117,7 +117,8 @@ def largest(question: MemoryQuestion) -> str:
         others = stacks
         said = f"{limit}it is open which stack fits the largest {question.axis}"
     each = ", ".join(f"{stack.stack} fits {in_words(stack)}" for stack in others)
-    return f"{capital(said)}{f'; {each}' if each else ''}."
+    begins = said if said.startswith(tuple(stack.stack for stack in stacks)) else capital(said)
+    return f"{begins}{f'; {each}' if each else ''}."
 
 
 def furthest(stack: Capacity) -> float:

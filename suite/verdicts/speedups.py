@@ -139,7 +139,8 @@ def judged(
     for family in pairing.families(sides):
         confidence = level(family[0][0])
         doubt = doubt_of_each(confidence, len(ratios.means.keys() & {*family}))
-        floors = {twin.comparison_id: twin.ratio for twin in pairing.twins(confidence)}
+        twins = sorted(pairing.twins(confidence), key=lambda twin: twin.stack == baseline)  # the baseline's own counts
+        floors = {twin.comparison_id: twin.ratio for twin in twins}
         for side, ratio in estimates(ratios, family, confidence).items():
             best = best_ratio(pairing, side, baseline, doubt)
             found[side] = speedup(pairing, side, baseline, (ratio, in_set[side]), best, floors.get(side[0]))

@@ -85,7 +85,7 @@ def endings(held: Held) -> None:
 @kind("equivalence")
 def equivalence(held: Held) -> None:
     said = held.read(
-        r"{N:ok} of {N:of} cases? agree with the reference(?:; the largest error is (?P<error>[\d.e+-]+) \({S:who}\))?"
+        r"{N:ok} of {N:of} cases? agree with the reference(?:; the largest error is (?P<error>[\d.e+-]+) \({L:who}\))?"
         r"(?:; wrong: (?P<wrong>{C}))?(?:; these differ, and nothing says which is right: (?P<differ>{C}))?"
         r"(?:; weights differ on {K:weights})?\."
     )
@@ -97,7 +97,7 @@ def equivalence(held: Held) -> None:
         passed[who] = max(passed.get(who, 0.0), error)
     most = max(passed.values(), default=0.0)
     held.same("agree", (said.number("ok"), said.number("of")), (len(right), len(known)))
-    held.so("largest error of", passed.get(said["who"]) == most if passed else not said["who"], said["who"], passed)
+    held.same("largest error of", some(said["who"]), frozenset(who for who, error in passed.items() if error == most))
     if passed:
         held.near("largest error", said["error"], most, digits=2)
     for word in ("wrong", "differ"):
