@@ -77,12 +77,11 @@ def recorded(rows: Iterable[Row]) -> dict[Build, str]:
 
 
 @cache
-def own_sets() -> tuple[tuple[Path, list[Any], list[Row]], ...]:
-    """Returns folder, processor and rows of the project's own sets; none outside a checkout."""
-    stores = [ResultSet.open(path.parent) for path in sorted(OWN.glob("*/plan.json"))]
-    return tuple(
-        (each.folder, processor(each.machine), read_rows(each.results_path, READ, trusted=True)) for each in stores
-    )
+def own_sets(of: tuple[Any, ...]) -> tuple[tuple[Path, list[Row]], ...]:
+    """Returns folder and rows of the project's own sets of a processor; none outside a checkout."""
+    stores = (ResultSet.open(path.parent) for path in sorted(OWN.glob("*/plan.json")))
+    alike = (each for each in stores if processor(each.machine) == of)
+    return tuple((each.folder, read_rows(each.results_path, READ, trusted=True)) for each in alike)
 
 
 @cache
@@ -90,14 +89,14 @@ def analysis_of(folder: Path) -> Analysis:
     return results.load(folder).analysis()
 
 
-def processor(machine: Mapping[str, Any]) -> list[Any]:
-    return [machine.get(fact) for fact in PROCESSOR]
+def processor(machine: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(machine.get(fact) for fact in PROCESSOR)
 
 
 def elsewhere(wanted: Build, machine: Mapping[str, Any]) -> str:
     """Returns where an own set of this processor recorded MKL's default path of a build; empty if none did."""
-    for folder, of, rows in own_sets():
-        if of == processor(machine) and (name := recorded(rows).get(wanted)):
+    for folder, rows in own_sets(processor(machine)):
+        if name := recorded(rows).get(wanted):
             return f"{name} of set {digits(folder)}, with this processor and lock"
     return ""
 
@@ -112,9 +111,9 @@ def measured(case: Case, analysis: Analysis, machine: Mapping[str, Any]) -> str:
     ours = {build(row) for row in analysis.counted if row.stack_name.partition(":")[0] == case.stack_name}
     if any(map(has_other_path, timed(analysis.counted, case.comparison_id))):
         return led(case, analysis, "this set")
-    for folder, of, rows in own_sets():
+    for folder, rows in own_sets(processor(machine)):
         tuned = map(build, filter(has_other_path, timed(rows, case.comparison_id)))
-        if of == processor(machine) and ours & {*tuned}:
+        if ours & {*tuned}:
             return led(case, analysis_of(folder), f"set {digits(folder)}")
     return ""
 
