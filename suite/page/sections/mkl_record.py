@@ -77,7 +77,7 @@ def recorded(rows: Iterable[Row]) -> dict[Build, str]:
 
 
 @cache
-def own_sets(of: tuple[Any, ...]) -> tuple[tuple[Path, list[Row]], ...]:
+def own_sets(of: tuple[str, ...]) -> tuple[tuple[Path, list[Row]], ...]:
     """Returns folder and rows of the project's own sets of a processor; none outside a checkout."""
     stores = (ResultSet.open(path.parent) for path in sorted(OWN.glob("*/plan.json")))
     alike = (each for each in stores if processor(each.machine) == of)
@@ -89,8 +89,8 @@ def analysis_of(folder: Path) -> Analysis:
     return results.load(folder).analysis()
 
 
-def processor(machine: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(machine.get(fact) for fact in PROCESSOR)
+def processor(machine: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(str(machine.get(fact)) for fact in PROCESSOR)
 
 
 def elsewhere(wanted: Build, machine: Mapping[str, Any]) -> str:
