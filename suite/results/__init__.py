@@ -130,8 +130,8 @@ class Results:
 
     def summary(self, baseline: str | None = None, clock: str = "synced") -> pl.DataFrame:
         """Returns the geometric means of the ratios, with the columns of the page's section "Summary": one row for each
-        stack, over all questions and over those of each track, pass and precision. Raises UserError for a baseline that
-        the set lacks, and for an unknown clock."""
+        stack, over all questions and over those of each track, number of cores, pass and precision. Raises UserError
+        for a baseline that the set lacks, and for an unknown clock."""
         from suite.results.means import means
 
         return means(self.by(baseline, clock))

@@ -1,5 +1,5 @@
-"""The table of geometric means: a row for every stack over all questions, and over those of each track, pass and
-precision."""
+"""The table of geometric means: a row for every stack over all questions, and over those of each track, number of
+cores, pass and precision."""
 
 from __future__ import annotations
 

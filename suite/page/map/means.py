@@ -1,5 +1,5 @@
-"""The top rows of a map: each stack's geometric mean over all questions, and over those of each track, pass and
-precision. A stack that lacks a question has no mean there, and says how many it answered."""
+"""The top rows of a map: each stack's geometric mean over all questions, and over those of each track, number of
+cores, pass and precision. A stack that lacks a question has no mean there, and says how many it answered."""
 
 from __future__ import annotations
 

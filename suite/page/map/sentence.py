@@ -77,8 +77,8 @@ def clause(each: Lead, baseline: str) -> str:
         return f"{nobody} is shown to be faster on {each.question}"
     is_shown = each.ratios and len(each.ratios) == number
     ratios = beside(each.ratios.values(), baseline) if is_shown else ""
-    verb = "leads" if number == 1 else "share the lead on"
-    return f"{who(each.leaders, baseline)} {verb} {each.question}{ratios}{each.own}"
+    does = "leads" if number == 1 else "share the lead on"
+    return f"{who(each.leaders, baseline)} {does} {each.question}{ratios}{each.own}"
 
 
 def who(stacks: Sequence[str], baseline: str) -> str:
