@@ -154,7 +154,7 @@ class RunOptions(MeasuringOptions):
     """The options of `run`."""
 
     TASK = "run"
-    RESUMING: ClassVar[tuple[str, ...]] = ("resume", "again", "trust", "address", "force", "json")
+    RESUMING: ClassVar[tuple[str, ...]] = ("resume", "again", "trust", "machine", "address", "force", "json")
     MACHINERY = (*RESUMING, "results", "dry_run")
 
     preset: Annotated[str, OFTEN] = "quick"
@@ -205,6 +205,8 @@ class RunOptions(MeasuringOptions):
     """with --resume: run the cases again that ended with these outcomes, like timeout,error"""
     trust: bool = False
     """with --resume: allow the programs that the set's plan names to run here, though another machine began it"""
+    machine: str = ""
+    """a lasting name for this machine, like ci-1, where containers have another host name each time"""
 
     def with_words(self, words: Sequence[str]) -> Self:
         files = tuple(word for word in words if word.endswith(".py") or "/" in word)
@@ -262,6 +264,7 @@ class RunOptions(MeasuringOptions):
             "fits": self.fits,
             "shard": Shard.parse(self.shard) if self.shard else None,
             "scheduler": self.scheduler,
+            "machine": self.machine,
         }
 
 

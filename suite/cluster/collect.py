@@ -11,12 +11,12 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from suite.cluster.likeness import devices_of, differences
 from suite.errors import COMMAND, UserError
 from suite.guard import plain_files
 from suite.plan import layout
 from suite.plan.shards import Shard, digest
 from suite.sets import manifest
+from suite.sets.comparability import OF_KIND, machines_differ
 from suite.sets.files import sole
 from suite.sets.plan import PlanFile
 from suite.sets.result_set import ResultSet
@@ -143,7 +143,7 @@ def check_alike(first: ResultSet, other: ResultSet) -> None:
         raise UserError(
             f"{first.folder} and {other.folder} aren't shares of one run: they differ in {', '.join(differing)}."
         )
-    unlike = differences(first.machine, other.machine)
+    unlike = machines_differ(first.machine, other.machine, OF_KIND)
     here, there = devices_of([first]), devices_of([other])
     unlike += ["device"] if here and there and here != there else []
     if unlike:
@@ -151,6 +151,13 @@ def check_alike(first: ResultSet, other: ResultSet) -> None:
             f"{first.folder} and {other.folder} were measured on unlike machines: they differ in "
             f"{', '.join(unlike)}. Their times can't stand on one page."
         )
+
+
+def devices_of(shares: Iterable[ResultSet]) -> set[str]:
+    """Returns the names of the accelerators that frameworks reported in the rows of these shares; none for CPUs, which
+    frameworks don't report."""
+    rows = (row for store in shares if store.plan_file.target != "cpu" for row in store.rows())
+    return {row.reported_device for row in rows} - {""}
 
 
 def input_digests(store: ResultSet) -> dict[str, str]:

@@ -10,9 +10,9 @@ from typing import Any
 import ray
 from ray.exceptions import RayError, RayTaskError
 
-from suite.cluster.likeness import differences
 from suite.errors import UserError
 from suite.launch.engine import ROOT
+from suite.sets.comparability import OF_KIND, machines_differ
 
 SLOT = "slot"  # a resource that each machine offers once, so that it measures one comparison at a time
 PATIENCE_SECONDS = 10.0  # the longest wait for an address to answer
@@ -72,7 +72,7 @@ def answer(machine: str, task: Any) -> dict[str, Any]:
 
 
 def check_alike(first: str, machine: dict[str, Any], name: str, other: dict[str, Any]) -> None:
-    if unlike := differences(machine, other):
+    if unlike := machines_differ(machine, other, OF_KIND):
         raise UserError(
             f"{first} and {name} aren't of one kind: they differ in {', '.join(unlike)}, so that their times can't "
             "stand on one page. Offer slots only on machines of one kind."

@@ -22,7 +22,7 @@ from ray.exceptions import OutOfMemoryError, RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from suite.cluster import node
-from suite.cluster.likeness import devices_of
+from suite.cluster.collect import devices_of
 from suite.cluster.ray_machines import SLOT, answer, check_alike, connect, offering, why
 from suite.errors import UserError
 from suite.guard.printable import printable

@@ -64,9 +64,9 @@ def gpus() -> list[dict[str, Any]]:
     return asked(STAYS)
 
 
-def machine(target: str) -> dict[str, Any]:
-    """Returns `facts.machine()`, with the GPUs if they are the target."""
-    return facts.machine() | ({"gpus": gpus()} if target == "cuda" else {})
+def machine(target: str, name: str = "") -> dict[str, Any]:
+    """Returns `facts.machine(name)`, with the GPUs if they are the target."""
+    return facts.machine(name) | ({"gpus": gpus()} if target == "cuda" else {})
 
 
 def gpu_state() -> dict[str, Any]:

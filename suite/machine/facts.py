@@ -22,13 +22,6 @@ from suite.machine import cgroups
 RELEVANT = re.compile(
     r"XLA_|JAX_|TF_|TORCH|OMP|MKL|KMP|NPROC|CUDA|PJRT|OPENBLAS|ONEDNN|DNNL|MALLOC_|THP_|LD_PRELOAD|GLIBC_TUNABLES"
 )
-# The facts that are equal on two machines with the same processor, and the words for them.
-PROCESSOR = {
-    "cpu_model": "processor",
-    "cpu_family_model_stepping": "stepping",
-    "cpu_flags": "instructions",
-    "caches": "caches",
-}
 
 
 def refuse_platform(system: str | None = None, machine: str | None = None) -> None:
@@ -120,6 +113,7 @@ class Facts(TypedDict, total=False):
     """The facts that `machine` returns and a set keeps; None for an unknown one."""
 
     machine_id: str
+    name: str
     platform: str
     kernel: str
     cpu_vendor: str | None
@@ -132,6 +126,10 @@ class Facts(TypedDict, total=False):
     cpu_quota: float | None
     numa_nodes: int | None
     smt: str | None
+    threads_per_core: int
+    microcode: str | None
+    mitigations: dict[str, str]
+    limits: dict[str, int]
     governor: str | None
     boost: str | None
     ram_bytes: int
@@ -145,11 +143,13 @@ class Facts(TypedDict, total=False):
     gpus: list[dict[str, Any]]
 
 
-def machine() -> dict[str, Any]:
-    """Returns the facts that stay the same during a run: processor, caches, memory, kernel, virtualisation."""
+def machine(name: str = "") -> dict[str, Any]:
+    """Returns the facts that stay the same during a run: processor, caches, memory, kernel, virtualisation. `name` is
+    the machine's, if its user gave it one."""
     processor = identity()
     return {
-        "machine_id": machine_id(),
+        "machine_id": machine_id(name),
+        **({"name": name} if name else {}),
         "platform": f"{platform.system()} {platform.machine()}",
         "kernel": platform.release(),
         **processor,
@@ -157,6 +157,9 @@ def machine() -> dict[str, Any]:
         "cpu_quota": cgroups.cpu_quota(),
         "numa_nodes": len(list(Path("/sys/devices/system/node").glob("node[0-9]*"))) or None,
         "smt": read("/sys/devices/system/cpu/smt/control"),
+        "threads_per_core": len(siblings(0)),
+        "microcode": cpu_fields().get("microcode"),
+        "mitigations": mitigations(),
         "governor": read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "boost": read("/sys/devices/system/cpu/cpufreq/boost"),
         **memory(),
@@ -167,15 +170,17 @@ def machine() -> dict[str, Any]:
     }
 
 
-def machine_id() -> str:
-    """Returns a name for this machine with this processor that stays the same and reveals nothing. Results with
-    different names are never paired."""
-    host = read("/etc/machine-id") or socket.gethostname()
+def mitigations() -> dict[str, str]:
+    """Returns what the kernel does about each vulnerability of the processor: {`retbleed`: `Mitigation: IBRS`}."""
+    folder = Path("/sys/devices/system/cpu/vulnerabilities")
+    return {path.name: text for path in sorted(folder.glob("*")) if (text := read(str(path))) is not None}
+
+
+def machine_id(name: str = "") -> str:
+    """Returns a pseudonym of this machine with this processor that stays the same and reveals nothing. Results with
+    different ones are never paired. A container may have another host name each time: `name` stands for it."""
+    host = name or read("/etc/machine-id") or socket.gethostname()
     return hashlib.sha256(canonical_json({"host": host, **identity()}).encode()).hexdigest()[:16]
-
-
-def changed(then: Mapping[str, Any]) -> list[str]:
-    return [name for name, value in identity().items() if name in then and then[name] != value]
 
 
 def process(environ: Mapping[str, str]) -> dict[str, Any]:

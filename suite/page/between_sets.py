@@ -149,7 +149,7 @@ def pair_json(pair: SetPair, found: pl.DataFrame, threshold: float) -> dict[str,
         "first": pair.first,
         "second": pair.second,
         "unlike": list(pair.unlike),
-        "versions": list(pair.versions),
+        "differences": [each._asdict() for each in pair.differences],
         "drift": pair.drift,
         "shift": pair.shift,
         "alone": list(pair.alone),
@@ -181,8 +181,8 @@ def times_answer(pair: SetPair, threshold: float) -> str:
 
 def sentences(pair: SetPair) -> Iterator[str]:
     """Yields what a reader must know of the two runs."""
-    if pair.versions:
-        yield f"Versions that differ, first and second set: {', '.join(pair.versions)}."
+    if said := [each.text for each in pair.differences if each.words not in pair.unlike]:
+        yield f"Differences, first and second set: {', '.join(said)}."
     if pair.drift is not None:
         yield (
             f"The machine's f32 ceilings in the two runs differ by {units.percent(pair.drift - 1)}: a smaller change "

@@ -8,7 +8,7 @@ speed between the runs.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, median
 
@@ -16,6 +16,7 @@ from suite.case import Outcome
 from suite.protocol import Protocol
 from suite.results.outcomes import gravest
 from suite.results.questions.behaviour import CellKey, ClassComparison, between, classes, observations
+from suite.sets.comparability import OF_MACHINE, REFUSED, Difference, Facts, case_facts, differences
 from suite.sets.rows import Row, counted
 from suite.stats import Estimate, Mean, Word, spread
 from suite.verdicts.family import stepped_down
@@ -26,35 +27,32 @@ from suite.verdicts.ratios import freedom
 from suite.verdicts.speedups import Pairing
 from suite.verdicts.verdicts import judge, why_undecided
 
-# Columns that must be equal in both sets for their times to be compared, with their names in words.
-LIKE = {
-    "machine_id": "machine",
-    "target": "target",
-    "device": "device",
-    "precision": "precision",
-    "threads": "cores",
-    "allocator": "allocator",
-    "sampling": "way of sampling",
-    "limit_memory_bytes": "memory limit",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """One set of a comparison: its name and protocol, the rows that count by case_id, the logarithms of their medians,
-    the noise floors, the f32 ceiling, and the classes that its probes observed."""
+    """One set of a comparison: its name and protocol, the rows that count and their facts by case_id, the logarithms of
+    their medians, the noise floors, the f32 ceiling, and the classes that its probes observed."""
 
     name: str
     protocol: Protocol
     cases: Mapping[str, Sequence[Row]]
+    facts: Mapping[str, Facts]  # {case_id: facts}
     logs: Mapping[str, Sequence[float]]  # {case_id: ln(seconds) of each process}, of the cases with times
     floors: Mapping[str, Estimate]  # {comparison_id: noise floor}
     ceiling: float | None  # FLOP/s, at the start of the run
     observed: Mapping[CellKey, str]
 
     @classmethod
-    def of(cls, name: str, rows: Iterable[Row], protocol: Protocol, ceilings: Sequence[Mapping[str, float]]) -> Times:
-        """Returns the times of a loaded set."""
+    def of(
+        cls,
+        name: str,
+        rows: Iterable[Row],
+        protocol: Protocol,
+        ceilings: Sequence[Mapping[str, float]],
+        machine: Facts | None = None,
+        code: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> Times:
+        """Returns the times of a loaded set; `machine` is its machine.json, `code` its plan's digests."""
         kept = counted(rows)
         pairing = Pairing.of(kept, protocol, "")
         cases = grouped(pairing.rows, lambda row: row.text("case_id"))
@@ -66,7 +64,8 @@ class Times:
         }
         ceiling = next((each["flops_per_second"] for each in ceilings if each.get("flops_per_second")), None)
         floors = {twin.comparison_id: twin.ratio for twin in pairing.twins()}
-        return cls(name, protocol, cases, logs, floors, ceiling, classes(observations(kept)))
+        facts = {case: case_facts(of_case, machine or {}, code or {}, protocol) for case, of_case in cases.items()}
+        return cls(name, protocol, cases, facts, logs, floors, ceiling, classes(observations(kept)))
 
     def seconds(self, case: str) -> float | None:
         """Returns the geometric mean of a case's medians; None without times."""
@@ -77,7 +76,7 @@ class Times:
 class CaseChange:
     """A case in two sets. `ratio` is its time in the first set over its time in the second (above 1: the second is
     faster), None if either set has no time; `outcomes` and `seconds` are (first, second). `reason` says why the verdict
-    is undecided although the interval alone would allow one."""
+    is undecided although the interval alone would allow one, or why the two aren't comparable."""
 
     name: str
     stack: str
@@ -101,8 +100,8 @@ class CaseChange:
 @dataclass(frozen=True, slots=True)
 class SetPair:
     """All cases of two sets, compared. `shift` is the median of the cases' ratios, `drift` the greater of the two sets'
-    f32 ceilings over the smaller. `unlike` names the columns that differ; if there are any, no case has a verdict.
-    `alone` names the cases that only one set has, `versions` the changed packages, like `jax 0.10.1 → 0.10.2 (jax)`.
+    f32 ceilings over the smaller. `unlike` names what makes every case not comparable; if there is anything, no case
+    has a verdict. `differences` are all facts in which cases differ. `alone` names the cases that only one set has.
     `observed` compares the classes that probes observed."""
 
     first: str
@@ -112,8 +111,14 @@ class SetPair:
     drift: float | None
     unlike: tuple[str, ...]
     alone: tuple[str, ...]
-    versions: tuple[str, ...] = ()
+    differences: tuple[Difference, ...] = ()
     observed: ClassComparison = field(default=ClassComparison(0, ()))
+
+    @property
+    def is_of_two_machines(self) -> bool:
+        """Whether nothing but the machine keeps the cases from being compared."""
+        words = {each.words for each in self.differences if each.fact in OF_MACHINE}
+        return bool(self.unlike) and {*self.unlike} <= words
 
     def regressions(self, threshold: float) -> tuple[CaseChange, ...]:
         """Returns the cases that are slower in the second set by more than `threshold`, or no longer end `ok`."""
@@ -128,13 +133,18 @@ class SetPair:
 def compare_sets(first: Times, second: Times) -> SetPair:
     """Compares the second set with the first; a case has the same id in every set."""
     both = [case for case in first.cases if case in second.cases]
-    unlike = unlikeness(*([row for case in both for row in times.cases[case]] for times in (first, second)))
+    apart = {case: differences(first.facts[case], second.facts[case]) for case in both}
+    refused = {case: [each for each in found if each.consequence is REFUSED] for case, found in apart.items()}
+    unlike = dict.fromkeys(each.words for found in refused.values() for each in found) if all(refused.values()) else {}
     drift = None
     if first.ceiling and second.ceiling:
         drift = max(first.ceiling / second.ceiling, second.ceiling / first.ceiling)
-    # Times of processes that were sampled alone can't be compared with those of processes that took turns.
-    ratios = {} if LIKE["sampling"] in unlike else estimates(first, second)
-    changes = [change(first, second, case, ratios.get(case), drift, judged=not unlike) for case in both]
+    # Times of two machines may stand side by side; of two questions or ways of sampling, a ratio would say nothing.
+    paired = [case for case, found in refused.items() if {each.fact for each in found} <= OF_MACHINE]
+    ratios = estimates(first, second, paired)
+    changes = [
+        change(first, second, case, ratios.get(case), drift, [each.words for each in refused[case]]) for case in both
+    ]
     logs = [math.log(case.ratio.value) for case in changes if case.ratio]
     alone = [
         f"{rows[0].text('case_name')}: only in {times.name}"
@@ -150,15 +160,16 @@ def compare_sets(first: Times, second: Times) -> SetPair:
         drift=drift,
         unlike=tuple(unlike),
         alone=tuple(alone),
-        versions=tuple(changed_versions(first, second)),
+        differences=tuple(dict.fromkeys(each for found in apart.values() for each in found)),
         observed=between(first.observed, second.observed),
     )
 
 
 def change(
-    first: Times, second: Times, case: str, ratio: Estimate | None, drift: float | None, *, judged: bool
+    first: Times, second: Times, case: str, ratio: Estimate | None, drift: float | None, unlike: Sequence[str]
 ) -> CaseChange:
-    """Compares one case that both sets have; there is no verdict on what isn't `judged`."""
+    """Compares one case that both sets have; there is no verdict if it isn't comparable, since it is `unlike` in
+    something."""
     rows = first.cases[case], second.cases[case]
     head = rows[0][0]
     noise = {
@@ -168,42 +179,18 @@ def change(
     }
     if drift:
         noise["the machine's own speed differs as much"] = Estimate(1.0, 1 / drift, drift)
-    word, reason = judge(ratio, first.protocol.tie_ratio, noise) if ratio and judged else (None, "")
+    word, reason = judge(ratio, first.protocol.tie_ratio, noise) if ratio and not unlike else (None, "")
+    reason = f"not comparable, they differ in: {', '.join(unlike)}" if unlike else reason
     before, after = (gravest(row.outcome for row in of_set) for of_set in rows)
     seconds = first.seconds(case), second.seconds(case)
     return CaseChange(head.comparison_name, head.stack_name, (before, after), seconds, ratio, word, reason)
 
 
-def unlikeness(*sides: Collection[Row]) -> list[str]:
-    """Returns, in words, the `LIKE` columns in which the cases of two sets differ; an unknown value isn't a
-    difference."""
-    values = {name: [{row[name] for row in rows} - {None} for rows in sides] for name in LIKE}
-    return [LIKE[name] for name, (before, after) in values.items() if before and after and before != after]
-
-
-def changed_versions(first: Times, second: Times) -> list[str]:
-    """Returns the packages whose versions differ between the sets, with their environments."""
-    before, after = (
-        {
-            (row.text("environment"), name): str(version)
-            for rows in times.cases.values()
-            for row in rows
-            for name, version in row.mapping("versions").items()
-        }
-        for times in (first, second)
-    )
-    by_change: dict[str, list[str]] = {}
-    for (environment, name), version in sorted(before.items()):
-        new_version = after.get((environment, name), version)
-        if new_version != version:
-            by_change.setdefault(f"{name} {version} → {new_version}", []).append(environment)
-    return [f"{change} ({', '.join(environments)})" for change, environments in sorted(by_change.items())]
-
-
-def estimates(first: Times, second: Times) -> dict[str, Estimate]:
-    """Returns {case_id: ratio} of the cases with times in both sets, estimated as one family; a ratio has no interval
-    if either set has fewer than two processes."""
-    logs = {case: (before, second.logs[case]) for case, before in first.logs.items() if case in second.logs}
+def estimates(first: Times, second: Times, cases: Iterable[str]) -> dict[str, Estimate]:
+    """Returns {case_id: ratio} of those of these cases with times in both sets, estimated as one family; a ratio has no
+    interval if either set has fewer than two processes."""
+    timed = (case for case in cases if case in first.logs and case in second.logs)
+    logs = {case: (first.logs[case], second.logs[case]) for case in timed}
     single = {case: Estimate(math.exp(fmean(before) - fmean(after))) for case, (before, after) in logs.items()}
     known = {case: unpaired(*each, first.protocol) for case, each in logs.items() if min(map(len, each)) > 1}
     return single | stepped_down(moderate(known), first.protocol.confidence)

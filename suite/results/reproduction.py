@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from suite.case import Outcome
-from suite.machine.facts import PROCESSOR
 from suite.results import Results
 from suite.results.outcomes import gravest
+from suite.sets.comparability import OF_PROCESSOR, machines_differ
 from suite.sets.rows import Row, counted, counted_timed
 from suite.stats import Estimate, reach
 from suite.verdicts.grouping import grouped
@@ -71,11 +71,7 @@ class Reproduction:
 def reproduction(there: Results, here: Results) -> Reproduction:
     """Returns the comparison of a set, `there`, with its repetition, `here`, claim by claim. Speedups are expected to
     agree only between machines with the same processor."""
-    unlike = tuple(
-        words
-        for fact, words in PROCESSOR.items()
-        if there.machine.get(fact) and there.machine.get(fact) != here.machine.get(fact)
-    )
+    unlike = tuple(machines_differ(there.machine, here.machine, OF_PROCESSOR))
     baseline = there.baseline
     speedups = [
         {(speedup.comparison_id, speedup.stack): speedup for speedup in results.analysis(baseline).speedups}

@@ -46,7 +46,8 @@ class File(Struct, frozen=True, forbid_unknown_fields=True):
 
 class Facts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a manifest says of its set, derived from the set's files. `locks` are digests by environment, `outcomes`
-    counts of rows, `images` the digests of the images that ran by environment, `machine` is machine.json."""
+    counts of rows, `images` the digests of the images that ran by environment, `machine` is machine.json, and `code`
+    the digests of what was asked and run by workload."""
 
     schema_version: int
     set_id: str
@@ -60,6 +61,7 @@ class Facts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     outcomes: dict[str, int] = {}
     images: dict[str, list[str]] = {}
     machine: dict[str, Any] = {}
+    code: dict[str, dict[str, str]] = {}
 
 
 class Manifest(Facts, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -136,6 +138,7 @@ def facts_of(file: PlanFile, rows: Sequence[Row], preset: str | None, machine: M
         "outcomes": dict(Counter(row["outcome"] for row in accepted(rows))),
         "images": images(rows),
         "machine": dict(machine),
+        "code": {workload: dict(digests) for workload, digests in file.code.items()},
     }
 
 

@@ -78,6 +78,7 @@ class PlanFile:
     cores: tuple[int, ...]
     attempts: tuple[Attempt, ...]  # in order; of the blocks, those of the first stage, which always run
     units: Mapping[str, str] = field(default_factory=dict)  # what a step's items are (tokens, images), by workload
+    code: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by workload: digests of what is asked and run
     locks: Mapping[str, str | None] = field(default_factory=dict)  # sha256 by environment
     fallbacks: Mapping[str, str] = field(default_factory=dict)  # why an environment has an older lock
     flags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # variables by variant (`jax@fastmath`)

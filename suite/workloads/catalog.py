@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from suite.case import CUSTOM, GROWING, Case
 from suite.errors import UserError, at_line, check_known
+from suite.workloads import digests
 from suite.workloads.probes import words
 
 if TYPE_CHECKING:  # it needs NumPy
@@ -90,6 +91,12 @@ class Workload:
     def implementations(self, dialect: str) -> tuple[str, ...]:
         """Returns the names of what computes the workload in a dialect: one without a name, or none."""
         return ("",) if self.file(dialect).exists() else ()
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """Returns the digests of the code by dialect. A question file has one for each function, and `asked`, of what
+        is asked."""
+        return {dialect: digests.of_file(self.file(dialect)) for dialect in self.dialects if dialect in DIALECTS}
 
     def unsupported(self, dialect: str, case: Case) -> str | None:
         """Returns the reason why a dialect can't run a case; None if it can."""

@@ -12,12 +12,12 @@ import pytest
 
 from suite import results
 from suite.cluster.collect import collect
-from suite.cluster.likeness import ALIKE
 from suite.errors import UserError
 from suite.page.formats.render import render
 from suite.page.report import report
 from suite.plan.shards import Shard, share
 from suite.run.start.reopen import reopen
+from suite.sets.comparability import FACTS
 from suite.sets.plan import Plan
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row
@@ -115,7 +115,7 @@ def test_a_stack_that_is_not_known_here_is_named(shares: list[Path], tmp_path: P
 @pytest.mark.parametrize(("fact", "value"), [("cpu_model", "B"), ("cpu_flags", ["sse4_2"]), ("cores_usable", [0])])
 def test_unlike_machines_are_refused_and_named(shares: list[Path], tmp_path: Path, fact: str, value: object) -> None:
     other = measure(tmp_path, Shard(2, 3), {fact: value})
-    with pytest.raises(UserError, match=f"unlike machines: they differ in {ALIKE[fact]}\\."):
+    with pytest.raises(UserError, match=f"unlike machines: they differ in {FACTS[fact].words}\\."):
         collect([shares[0], other, shares[2]], tmp_path)
 
 

@@ -82,7 +82,7 @@ def complete(options: RunOptions, name: str, again: frozenset[str]) -> int:
     if options.words(*RunOptions.RESUMING):
         allowed = ", ".join(f"--{each}" for each in RunOptions.RESUMING[1:])
         raise UserError(f"--resume takes its plan from the set: it goes only with {allowed}.")
-    store, planned = reopen(named(name, Path(options.results)), trust=options.trust)
+    store, planned = reopen(named(name, Path(options.results)), trust=options.trust, machine=options.machine)
     if planned.scheduler:
         return elsewhere(store, again, options)
     with noise.alone(force=options.force) as disturbances:

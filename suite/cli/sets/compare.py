@@ -15,7 +15,7 @@ from suite.errors import COMMAND, UserError, check_known
 from suite.page.between_sets import compared_field, compared_sets, exported
 from suite.page.formats.compare_page import FILE_NAME, compare_page
 from suite.results import Results
-from suite.results.between_sets import LIKE, SetPair, Times, compare_sets
+from suite.results.between_sets import SetPair, Times, compare_sets
 from suite.results.questions.behaviour import by_variant
 from suite.results.reproduction import NOT_RUN, ClaimResult, Reproduction, reproduction
 from suite.results.within_set import FIELDS, FieldComparison, compare_field
@@ -84,7 +84,7 @@ def by_speedups(first: Results, second: Results) -> Reproduction | None:
     """Compares the speedups of two sets that differ in nothing but their machines, on the cases that both have. None
     for other sets, and without such a case."""
     pair = compare_sets(times_of(first), times_of(second))
-    if pair.unlike != (LIKE["machine_id"],) or not any(change.ratio for change in pair.changes):
+    if not pair.is_of_two_machines or not any(change.ratio for change in pair.changes):
         return None
     found = reproduction(first, second)
     return replace(found, claims=tuple(claim for claim in found.claims if claim.outcomes[1] != NOT_RUN))
@@ -125,7 +125,8 @@ def times_of(loaded: Results) -> Times:
     """Raises UserError for a bare Parquet file, which has no protocol."""
     if loaded.plan is None:
         raise UserError(f"There is no plan beside {loaded.path}: give the set's folder.")
-    return Times.of(loaded.plan.set_id, loaded.rows, loaded.plan.protocol, loaded.ceilings)
+    code = loaded.plan_file.code if loaded.plan_file else {}
+    return Times.of(loaded.plan.set_id, loaded.rows, loaded.plan.protocol, loaded.ceilings, loaded.machine, code)
 
 
 def refuse_unlike(pair: SetPair, across: bool) -> None:

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -24,7 +24,9 @@ from suite.protocol import Protocol
 from suite.results.case_row import used_processes
 from suite.sets.archive.listing import Listed, rows_of, sets_of
 from suite.sets.archive.storage import AT_ONCE, Storage
+from suite.sets.comparability import FACTS, REFUSED, ROW, SAID, SERIES, Facts, case_facts, differences
 from suite.sets.rows import CASE, SYNCED, Row, counted
+from suite.sets.schema import NAMES
 from suite.stats import NORMAL_CONSISTENT, spread
 
 # Set-to-set differences needed to estimate how much sets vary; with fewer there is no estimate.
@@ -35,7 +37,8 @@ MEDIAN_FREEDOM = 0.37
 COLUMNS = frozenset(
     {
         *(*CASE, *SYNCED, "schema_version", "case_id", "case_name", "comparison_id", "block", "replicate", "purpose"),
-        *("retry", "outcome", "flags", "machine_id", "versions", "inferred_from"),
+        *("retry", "outcome", "flags", "machine_id", "versions", "inferred_from", "dialect"),
+        *(name for name, fact in FACTS.items() if fact.source == ROW and name in NAMES),
     }
 )
 Noise = tuple[float, int]  # a variance, and its degrees of freedom
@@ -46,7 +49,8 @@ class Point:
     """One case in one set: the logarithms of its processes' medians in seconds, and where they were measured.
 
     `ratio` is the time before a change over the time since, so it is above 1 if the step became faster. None if nothing
-    changed.
+    changed. `facts` say what may be joined: only points of one `kind`, the number of a series, are joined by a line;
+    `apart` says in words in what this kind differs from the first one, `since` what else differs from the point before.
     """
 
     set_name: str
@@ -58,12 +62,16 @@ class Point:
     stack: str
     versions: str
     logs: tuple[float, ...]
+    facts: Facts
     ratio: float | None = None
+    kind: int = 0
+    apart: str = ""
+    since: str = ""
 
     @property
     def series(self) -> tuple[str, ...]:
-        """The case and the machine: what may be joined by a line."""
-        return self.question, self.stack, self.machine_id, self.case_id
+        """The case, the machine and the kind: what may be joined by a line."""
+        return self.question, self.stack, self.machine_id, self.case_id, str(self.kind)
 
     @cached_property
     def mean(self) -> float:
@@ -124,9 +132,31 @@ def history(
 
 
 def marked(points: Iterable[Point]) -> list[Point]:
-    """Returns points as series, one for each case and machine, oldest first, with the changes of each series marked."""
+    """Returns points as series, one for each case, machine and kind, oldest first, with the changes of each series
+    marked."""
     ordered = sorted(points, key=lambda point: (*point.series, point.created_at, point.set_name))
-    return [point for _, series in groupby(ordered, key=lambda point: point.series) for point in changes(series)]
+    by_case = (kinds(series) for _, series in groupby(ordered, key=lambda point: point.series))
+    return [point for series in chain.from_iterable(by_case) for point in changes(series)]
+
+
+def kinds(points: Iterable[Point]) -> list[list[Point]]:
+    """Returns the points of one case on one machine by kind: a point joins the newest series from whose last point it
+    differs in nothing that asks for another series."""
+    series: list[list[Point]] = []
+    for point in points:
+        for earlier in sorted(series, key=lambda earlier: earlier[-1].created_at, reverse=True):
+            found = differences(earlier[-1].facts, point.facts)
+            if not any(each.consequence in (REFUSED, SERIES) for each in found):
+                since = ", ".join(each.text for each in found if each.consequence is SAID)
+                known = {name: value for name, value in point.facts.items() if value is not None}
+                facts = {**earlier[-1].facts, **known}  # an unknown fact doesn't make two others comparable
+                earlier.append(replace(point, facts=facts, kind=earlier[0].kind, apart=earlier[0].apart, since=since))
+                break
+        else:
+            found = differences(series[0][0].facts, point.facts) if series else []
+            apart = ", ".join(each.text for each in found if each.consequence in (REFUSED, SERIES))
+            series.append([replace(point, kind=len(series), apart=apart)])
+    return series
 
 
 def without_copies(listed: Iterable[Listed]) -> list[Listed]:
@@ -156,6 +186,7 @@ def point(listed: Listed, rows: Sequence[Row]) -> Point:
         question=row.comparison_name,
         stack=row.stack_name,
         versions=version_words(row.mapping("versions")),
+        facts=case_facts(rows, listed.facts.get("machine") or {}, listed.facts.get("code") or {}),
         logs=tuple(math.log(seconds) for process in rows if (seconds := process.median())),
     )
 

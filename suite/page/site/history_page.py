@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import chain, groupby, pairwise
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,13 @@ from suite.page.formats.render import filled, write
 from suite.page.site.history import Point
 from suite.page.tables import Table
 
-HEADS = ("date (UTC)", "set", "versions", "a step", "interval", "change")
+HEADS = ("date (UTC)", "set", "versions", "a step", "interval", "change", "what else changed")
 COLUMNS: dict[str, Any] = {
     **dict.fromkeys(("set", "created_at", "machine_id", "machine", "case_id", "question"), pl.String),
-    **dict.fromkeys(("stack", "versions"), pl.String),
+    **dict.fromkeys(("stack", "kind", "versions", "since"), pl.String),
     "processes": pl.Int64,
     **dict.fromkeys(("seconds", "low_seconds", "high_seconds", "change"), pl.Float64),
-}  # `change` is the time before over the time since; null if nothing changed
+}  # `change` is the time before over the time since; null if nothing changed. `kind` says how a further series differs
 
 
 def table(points: Sequence[Point]) -> pl.DataFrame:
@@ -32,7 +32,7 @@ def table(points: Sequence[Point]) -> pl.DataFrame:
     lines = [
         (
             *(point.set_name, point.created_at, point.machine_id, point.machine, point.case_id, point.question),
-            *(point.stack, point.versions, len(point.logs)),
+            *(point.stack, point.apart, point.versions, point.since, len(point.logs)),
             *(point.seconds, *(point.interval or (None, None)), point.ratio),
         )
         for point in points
@@ -46,16 +46,22 @@ def write_parquet(points: Sequence[Point], out: Path) -> None:
 
 def tables(points: Sequence[Point]) -> list[Table]:
     return [
-        Table(f"{head.question} on {head.stack}, {machine(head)}", HEADS, [*map(texts, (head, *rest))], ("a step",))
+        Table(f"{head.question} on {called(head)}, {machine(head)}", HEADS, [*map(texts, (head, *rest))], ("a step",))
         for head, *rest in series_of(points)
     ]
 
 
 def texts(point: Point) -> list[str]:
-    """Returns the line of a table: date, set, versions, time of a step, its interval, and the change."""
+    """Returns the line of a table: date, set, versions, time of a step, its interval, the change, and what else
+    changed."""
     interval = " to ".join(map(units.seconds, point.interval)) if point.interval else units.UNKNOWN
     date, seconds = point.created_at[:16].replace("T", " "), units.seconds(point.seconds)
-    return [date, point.set_name, point.versions, seconds, interval, change_text(point)]
+    return [date, point.set_name, point.versions, seconds, interval, change_text(point), point.since]
+
+
+def called(point: Point) -> str:
+    """Returns the stack, and in what its series differs from the first one of the same case."""
+    return f"{point.stack} ({point.apart})" if point.apart else point.stack
 
 
 def machine(point: Point) -> str:
@@ -93,17 +99,17 @@ def panel(group: Sequence[Sequence[Point]]) -> tuple[Figure, list[Point]]:
         infer_schema_length=None,
     )
     digest = hashlib.sha256(f"{head.question}\n{head.machine_id}".encode()).hexdigest()[:12]
-    dates, changed = [date[:10] for date, _ in sets], versions_changed(group, places)
+    dates, changed = [date[:10] for date, _ in sets], facts_changed(group, places)
     chart = over_sets(f"h-{digest}", "A step, set by set", dates, lines, changed)
     return chart, sorted(chain.from_iterable(group), key=lambda point: (places[point.set_name], point.stack))
 
 
 def named(group: Sequence[Sequence[Point]]) -> dict[str, Sequence[Point]]:
-    """Returns {name of a line in the chart: series}. The name is that of the stack. If a stack has several series,
-    because several cases have the same name, the beginning of the case's id follows."""
-    counts = Counter(series[0].stack for series in group)
+    """Returns {name of a line in the chart: series}. The name is that of the stack, with what makes it another series.
+    If several cases have the same name, the beginning of the case's id follows."""
+    counts = Counter(called(series[0]) for series in group)
     return {
-        head.stack if counts[head.stack] == 1 else f"{head.stack} ({head.case_id[:8]})": (head, *rest)
+        called(head) if counts[called(head)] == 1 else f"{called(head)} ({head.case_id[:8]})": (head, *rest)
         for head, *rest in group
     }
 
@@ -118,17 +124,18 @@ def line(name: str, point: Point, places: Mapping[str, int]) -> dict[str, Any]:
         "seconds": point.seconds,
         "seconds_low": low,
         "seconds_high": high,
-        "words": f"{words}; {point.versions}",
+        "words": "; ".join(filter(None, (words, point.versions, point.since))),
         "change": "" if point.ratio is None else "faster" if point.ratio > 1 else "slower",
     }
 
 
-def versions_changed(group: Sequence[Sequence[Point]], places: Mapping[str, int]) -> dict[int, str]:
-    """Returns {place: words} for each set in which a stack has other versions than in its previous set."""
+def facts_changed(group: Sequence[Sequence[Point]], places: Mapping[str, int]) -> dict[int, str]:
+    """Returns {place: words} for each set in which a stack has other versions than in its previous set, or another
+    fact differs that is said beside a verdict."""
     words: dict[int, dict[str, None]] = defaultdict(dict)
-    for before, after in (pair for series in group for pair in pairwise(series)):
-        if before.versions != after.versions:
-            words[places[after.set_name]][f"{after.stack}: {before.versions} → {after.versions}"] = None
+    for point in chain.from_iterable(group):
+        if point.since:
+            words[places[point.set_name]][f"{point.stack}: {point.since}"] = None
     return {place: "; ".join(changes) for place, changes in words.items()}
 
 
@@ -148,4 +155,5 @@ def page(title: str, points: Sequence[Point], links: Mapping[str, str] | None = 
         links=links or {},
         home=home,
         texts=texts,
+        called=called,
     )

@@ -42,6 +42,7 @@ def prepare(
     build: bool = True,
     shard: Shard | None = None,
     scheduler: str = "",
+    machine: str = "",
     models: Sequence[Device] = (),
 ) -> Run:
     """Returns the run. Raises UserError for what is mistyped or can't be had. Nothing is measured, but with `build`
@@ -81,6 +82,7 @@ def prepare(
         engine=choice,
         python=python,
         scheduler=scheduler,
+        machine=machine,
     )
 
 

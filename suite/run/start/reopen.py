@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from suite.environments import ROOT
+from suite.environments import ROOT, say
 from suite.environments.locks import Locks, all_locks
 from suite.environments.variants import flags
 from suite.errors import COMMAND, UserError
 from suite.machine import facts
 from suite.run.start import engines
 from suite.run.start.run import Run, needed
+from suite.sets.comparability import Consequence, differences, machine_facts
 from suite.sets.plan import PlanFile
 from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import add as add_stacks
 from suite.workloads.catalog import Workload, find
 
 
-def reopen(path: Path, *, trust: bool = False) -> tuple[ResultSet, Run]:
+def reopen(path: Path, *, trust: bool = False, machine: str = "") -> tuple[ResultSet, Run]:
     """Returns a set and the run that completes it. Raises UserError on another machine or with other locks, whose
     results are never paired with the set's; and, without `trust`, for a set that wasn't begun here: its plan names the
     interpreter and the workloads that would run."""
@@ -25,6 +26,8 @@ def reopen(path: Path, *, trust: bool = False) -> tuple[ResultSet, Run]:
     store = ResultSet.open(path)
     file = store.plan_file
     check_origin(store, trust=trust)
+    if not file.scheduler:
+        check_machine(store, machine)
     locks, missing = recorded(file)
     for name in file.locks:
         if name in missing:
@@ -43,6 +46,7 @@ def reopen(path: Path, *, trust: bool = False) -> tuple[ResultSet, Run]:
         engine=engines.choose(file.engine, needed(file.plan), locks, file.python, build=not file.scheduler),
         python=file.python,
         scheduler=file.scheduler,
+        machine=machine,
     )
 
 
@@ -61,10 +65,28 @@ def check_origin(store: ResultSet, *, trust: bool) -> None:
             f"{path} is whole, and the shares that its machines sent are no longer beside it: there is nothing to "
             "complete."
         )
-    if file.machine_id != facts.machine_id() and not file.scheduler:
-        changes = facts.changed(store.machine)
-        which = f" ({', '.join(changes)} differ)" if changes else ""
-        raise UserError(f"{path} was begun on another machine{which}; results of two machines are never paired.")
+
+
+def check_machine(store: ResultSet, machine: str) -> None:
+    """Raises UserError, with the facts that differ, if a set was begun on another machine. Says what else changed here
+    since then."""
+    now = facts.machine(machine)
+    found = differences(machine_facts(store.machine), machine_facts(now))
+    if store.plan_file.machine_id != now["machine_id"]:
+        apart = [difference.text for difference in found if difference.consequence is Consequence.REFUSED]
+        name = store.machine.get("name")
+        if apart[1:]:
+            which = f"they differ in: {', '.join(apart[1:])}"
+        elif name:
+            which = f"it was called {name} there: if this is that machine, add --machine={name}"
+        else:
+            which = (
+                "the processor is equal, but /etc/machine-id or the host's name isn't, as in a new container. "
+                "`--machine=NAME` gives a machine a lasting name, from a run's first command on"
+            )
+        raise UserError(f"{store.folder} was begun on another machine; results of two are never paired: {which}.")
+    if found:
+        say(f"Since this set was begun: {', '.join(difference.text for difference in found)}.")
 
 
 def own_code(file: PlanFile) -> tuple[dict[str, Workload], tuple[Path, ...]]:

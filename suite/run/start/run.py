@@ -43,6 +43,7 @@ class Run:
     engine: engines.Choice
     python: str | None  # an interpreter of the user's own, in place of the locked environments
     scheduler: str = ""  # decides on which machine each comparison runs; empty: this one
+    machine: str = ""  # a lasting name that the user gives this machine; empty: the system's own
 
     @property
     def target(self) -> str:
@@ -73,7 +74,7 @@ def create(
     command. For a plan that was taken from another set, `preset`, the preset's file, is None, and `options` are that
     set's."""
     store = ResultSet.create(results / run.plan.set_id, describe(run, given, options))
-    store.machine = devices.machine(store.plan_file.target)
+    store.machine = devices.machine(store.plan_file.target, run.machine)
     if preset is not None:
         store.keep(preset)
     for name in store.plan_file.locks:
@@ -109,6 +110,7 @@ def describe(run: Run, given: Sequence[str], options: Sequence[str] = ()) -> Pla
     `options` are by default those among `given`, the words of the command."""
     # An interpreter of the user's own runs what no lock pins.
     locked = [] if run.python else [name for name in needed(run.plan) if run.locks.of(name).exists]
+    asked = {planned.case.workload for planned in run.plan.cases}
     return PlanFile(
         plan=run.plan,
         created_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -119,11 +121,12 @@ def describe(run: Run, given: Sequence[str], options: Sequence[str] = ()) -> Pla
         python=run.python,
         workload_paths=tuple(map(from_checkout, run.workload_paths)),
         stack_paths=tuple(map(from_checkout, stack_files(run.plan))),
-        machine_id=facts.machine_id(),
+        machine_id=facts.machine_id(run.machine),
         cores=tuple(facts.usable_cores()),
         attempts=tuple(layout.attempts(run.plan)),
         scheduler=run.scheduler,
-        units={name: run.workloads[name].unit for name in {planned.case.workload for planned in run.plan.cases}},
+        units={name: run.workloads[name].unit for name in asked},
+        code={name: run.workloads[name].digests for name in asked},
         locks={name: run.locks.of(name).sha256 for name in locked},
         fallbacks={name: words for name in locked if (words := venv.fallback(name, run.locks))},
         flags={name: variables for name in locked if (variables := flags_of(name, run.locks))},

@@ -20,7 +20,7 @@ import numpy as np
 
 from suite.case import DIM_MAX, NAME, Case
 from suite.errors import UserError, at_line, check_known, unknown
-from suite.workloads import trees
+from suite.workloads import digests, trees
 from suite.workloads.catalog import DIALECTS, CaseTensors, Workload, load_module
 from suite.workloads.questions.placeholders import placeholders
 from suite.workloads.specs import misspelt
@@ -30,6 +30,7 @@ SIZE = "asked"  # the one size of a question: its file's own dims
 GRADIENT = "_gradient"
 HERE = Path(__file__).parent
 LACKING = {"numpy": frozenset({"bfloat16"}), "torch": frozenset({"uint16", "uint32"})}  # types, by dialect
+ASKED = ("inputs", "parameters", "reference", "canonical", "loss", "TOLERANCE", "STATIC")
 SETTINGS = ("TOLERANCE", "NOT_ON", "STATIC", "GROWS")
 
 
@@ -51,6 +52,15 @@ class Question(Workload):
     @property
     def dialects(self) -> tuple[str, ...]:
         return tuple(self.written)
+
+    @property
+    def digests(self) -> dict[str, str]:
+        right = () if hasattr(self.module, "reference") else (f"numpy_{name}" for name in self.written.get("numpy", ()))
+        functions = [f"{dialect}_{name}" for dialect, names in self.written.items() for name in names]
+        return {
+            "asked": digests.of_names(self.folder, (*ASKED, *right)),
+            **{name: digests.of_names(self.folder, (name, f"{name}{GRADIENT}")) for name in functions},
+        }
 
     @property
     def unit(self) -> str:

@@ -82,6 +82,9 @@ def test_a_page_of_history(tmp_path: Path) -> None:
         stack=f"stack{EVIL}",
         versions=EVIL,
         logs=(0.0, 0.1),
+        facts={},
+        apart=EVIL,
+        since=EVIL,
     )
     history_page.write_page([point, dataclasses.replace(point, created_at="2026-03-02")], tmp_path / "page.html")
     assert not CONTROLS.search((tmp_path / "page.html").read_text(encoding="utf-8"))

@@ -51,7 +51,7 @@ def test_two_sets_are_a_page_that_is_whole() -> None:
     for said in (
         "b against a",
         "cases changed",
-        "jax 1.0 → 1.1 (numpy)",
+        "jax 1.0 → 1.1",
         "f32 ceilings in the two runs differ by 2 %",
         "The median of all ratios",
         "In one set alone: 2",

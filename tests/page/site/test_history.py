@@ -138,7 +138,7 @@ def drawn(seed: int, count: int, spread: float) -> list[Point]:
     """Sets of three processes that differ by 1 %, on days that differ by `spread`."""
     random = np.random.default_rng(seed)
     return [
-        Point(f"{day}", f"{day:03d}", "m", "", "c", "q", "s", "", tuple(random.normal(pace, 0.01, 3)))
+        Point(f"{day}", f"{day:03d}", "m", "", "c", "q", "s", "", tuple(random.normal(pace, 0.01, 3)), {})
         for day, pace in enumerate(random.normal(0, spread, count))
     ]
 
@@ -156,7 +156,9 @@ def test_few_sets_don_t_say_how_much_days_differ(count: int) -> None:
 
 
 def test_one_process_a_set_is_enough_where_there_are_many() -> None:
-    alone = [Point("", "", "m", "", "c", "q", "s", "", (value,)) for value in (0.0, 0.01, 0.02, 0.01, 0.0, 0.5, 0.51)]
+    alone = [
+        Point("", "", "m", "", "c", "q", "s", "", (value,), {}) for value in (0.0, 0.01, 0.02, 0.01, 0.0, 0.5, 0.51)
+    ]
     assert [bool(each.ratio) for each in changes(alone)] == [False] * 5 + [True, False]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import defaultdict
 from dataclasses import dataclass
@@ -22,8 +23,9 @@ FIELDS = {"cache": "cold", "track": "default", "precision": "f32", "pass": "forw
 TITLES = {"cold and warm compile cache": "cache", "default and tuned track": "track", "precisions": "precision",
           "forward and training step": "pass", "numbers of cores": "threads",
           "variants of one stack": "variant"}  # fmt: skip
-LIKE = {"machine_id": "machine", "target": "target", "device": "device", "precision": "precision", "threads": "cores",
-        "allocator": "allocator", "sampling": "way of sampling", "limit_memory_bytes": "memory limit"}  # fmt: skip
+LIKE = {"machine_id": "machine", "weights_sha256": "inputs", "tolerance": "tolerance", "allocator": "allocator",
+        "sampling": "way of sampling"}  # fmt: skip
+SAID = {"kernel": "kernel", "governor": "governor", "boost": "boost", "smt": "SMT"}  # of machine.json
 THRESHOLD = 1.05  # a ratio of times, beyond which a case in a later set is worse
 
 
@@ -69,11 +71,14 @@ class Two(Truth):
 
 @dataclass(frozen=True)
 class Changes:
-    """{case: (second over first, outcomes)} of the cases of two sets, the machine's drift, in what the sets differ."""
+    """{case: (second over first, outcomes)} of the cases of two sets, the machine's drift, in what the sets differ, and
+    what is said of further differences."""
 
     cases: dict[str, tuple[Ratio | None, str, str]]
     drift: float | None
     unlike: list[str]
+    also: set[str]
+    named: set[str]  # the packages and facts of which `also` would say if they differ
 
     @property
     def counted(self) -> tuple[int, int, int]:
@@ -120,7 +125,33 @@ def changes(first: Truth, second: Truth) -> Changes:
             words = {judged(value, low, high, tie, limit, None)[0] for limit in (*floors, machine)}
             ratio = Ratio(value, low, high, "" if unlike else "undecided" if len(words) > 1 else words.pop())
         found[case] = ratio, cells[0][case][2].outcome, cells[1][case][2].outcome
-    return Changes(found, drift, unlike)
+    of_sets = [
+        {
+            (case, name): value
+            for case in both
+            for row in of[case][2].rows
+            for name, value in further(truth, row).items()
+        }
+        for truth, of in zip(sets, cells, strict=True)
+    ]
+    moved = {
+        f"{name} {value} → {of_sets[1][case, name]}"
+        for (case, name), value in of_sets[0].items()
+        if of_sets[1].get((case, name), value) != value
+    }
+    return Changes(found, drift, unlike, moved, {name for of in of_sets for _, name in of})
+
+
+def further(truth: Truth, row: Line) -> dict[str, str]:
+    """Returns versions of packages, facts of the machine and constants of the protocol, by their names in a
+    sentence."""
+    machine = truth.file("machine.json")
+    facts = (
+        {words: machine.get(name) for name, words in SAID.items()} if row["machine_id"] == machine["machine_id"] else {}
+    )
+    protocol = {f"protocol's {name.replace('_', ' ')}": value for name, value in truth.protocol.items()}
+    known = json.loads(row["versions"] or "{}") | facts | protocol
+    return {name: str(value) for name, value in known.items() if value is not None}
 
 
 def welch(truth: Truth, one: list[float], other: list[float]) -> Mean:

@@ -132,13 +132,16 @@ def compare(held: Held) -> None:
         r"The sets differ in (?P<unlike>.+): nothing is called faster\.",
         r"The machine's f32 ceilings in the two runs differ by {P:drift}: a smaller change of a case may come from the machine\.",
         r"The median of all ratios is {R:shift}: if all cases changed alike, the machine may have changed, and not the stacks\.",
-        r"Versions that differ, first and second set: (?P<versions>.+)\.",
+        r"Differences, first and second set: (?P<also>.+)\.",
     )
     if said["changed"]:
         counts = said.number("changed"), said.number("of"), said.number("worse")
         held.same("changes", (counts, said["limit"], []), (two.counted, "5 %", two.unlike))
     if said["unlike"]:
         held.same("differ", said["unlike"].split(", "), two.unlike)
+    if said["also"]:
+        listed = {*said["also"].split(", ")}
+        held.same("also", {each for each in listed if re.sub(r" \S+ → \S+$", "", each) in two.named}, two.also)
     if said["drift"]:
         held.near("drift", said["drift"], two.drift and two.drift - 1)
     if said["shift"]:
