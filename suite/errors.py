@@ -8,6 +8,8 @@ import traceback
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
+from suite.order import natural
+
 # What a person types: in a checkout, without activating an environment; or with the command that a wheel installed,
 # which keeps its revision in a file of the source that it unpacks.
 UNPACKED = Path(__file__).parents[1] / "REVISION"
@@ -54,7 +56,7 @@ def unknown_word(kind: str, word: str, known: Iterable[str], of: str = "") -> st
 
 def unknown(kind: str, name: str, known: Iterable[str], of: str = "") -> UserError:
     """Returns the error for an unknown name: its near match, then all known names."""
-    names = sorted(known)
+    names = sorted(known, key=natural)
     return UserError(f"{unknown_word(kind, name, names, of)} Known: {', '.join(names) or 'none'}.")
 
 

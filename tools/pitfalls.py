@@ -16,7 +16,8 @@ from suite.answers.behaviour import in_words
 from suite.cli.app import run_tool
 from suite.cli.values import LATEST
 from suite.errors import COMMAND, UserError
-from suite.page.formats.render import environment, write
+from suite.guard.out import is_stream, write_out
+from suite.page.formats.render import environment
 from suite.results import Results, load
 from suite.results.questions.behaviour import Observation, observations
 from suite.sets.archive.naming import named
@@ -139,14 +140,15 @@ def pitfalls(*, set: str = LATEST, times: str = "", out: str = "pitfalls.md") ->
 
     :param set: a result set of probes, from `./stackwars run --preset=behaviour`
     :param times: a result set of the primer's examples, from `./stackwars run --preset=primer`
-    :param out: the file to write
+    :param out: the file to write; into a device, a pipe or `-`, which is standard output, only the lesson
     """
     if not times:
         raise UserError("--times is needed: the folder of a set of `./stackwars run --preset=primer`.")
     cells, path = Observations.of(load(named(set)), load(named(times))), Path(out)
-    write(path, lesson(cells))
-    write(path.with_suffix(".json"), written(cells))
-    print(path.with_suffix(".json"))
+    write_out(out, lesson(cells))
+    if not is_stream(out):
+        write_out(path.with_suffix(".json"), written(cells))
+        print(path.with_suffix(".json"))
 
 
 def written(cells: Observations) -> str:

@@ -11,6 +11,7 @@ from suite import units
 from suite.answers.answer import Answer, answer
 from suite.answers.facts import as_text
 from suite.answers.noise import noisy_blocks
+from suite.results.columns import in_order
 from suite.results.frame import Frame
 
 READ = ("load_before", "load_after", "mhz_before", "mhz_after")
@@ -27,7 +28,9 @@ def blocks(frame: Frame) -> Answer | None:
     drift, steal = units.percent(protocol.canary_drift_max), units.percent(protocol.steal_share_max)
     return Answer(
         f"{read.found} exceeded a noise limit.",
-        pl.DataFrame(list(map(line, frame.results.blocks)), infer_schema_length=None).sort("shard", "block", "run"),
+        pl.DataFrame(list(map(line, frame.results.blocks)), infer_schema_length=None).sort(
+            in_order("shard"), "block", "run"
+        ),
         also=[f"Drift over {drift}, stolen time over {steal} or throttling marks a block noisy."],
         on_console=False,
     )

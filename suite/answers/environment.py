@@ -11,6 +11,7 @@ from suite.answers.facts import as_text, facts_of, merged
 from suite.answers.sentences import counted
 from suite.environments import releases
 from suite.machine.description import reached
+from suite.order import natural
 from suite.results import Results
 from suite.results.frame import Frame
 from suite.sets.rows import Row
@@ -90,7 +91,10 @@ def differences(rows: Iterable[Row]) -> tuple[str, ...]:
         for name in (name for name in BUILDS if facts.get(name) is not None):
             places.setdefault(name, {}).setdefault(as_text(facts[name]), set()).add(place)
     listed = {
-        name: " and ".join(f"{value} ({'; '.join(sorted(of))})" for value, of in sorted(values.items()))
+        name: " and ".join(
+            f"{value} ({'; '.join(sorted(of))})"
+            for value, of in sorted(values.items(), key=lambda item: natural(item[0]))
+        )
         for name, values in places.items()
         if len(values) > 1
     }

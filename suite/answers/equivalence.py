@@ -8,6 +8,7 @@ from suite import units
 from suite.answers.answer import Answer, answer
 from suite.answers.sentences import counted, listed
 from suite.case import Outcome, Purpose
+from suite.results.columns import in_order
 from suite.results.frame import Frame
 
 WRONG, DIFFER = map(str, (Outcome.WRONG, Outcome.DIFFER))
@@ -37,13 +38,13 @@ def equivalence(frame: Frame) -> Answer | None:
     table = (
         frame.stacks.select("question", "stack", "outcome")
         .join(proofs, on=("question", "stack"))
-        .sort("question", pl.col("relative_error").is_null(), -pl.col("relative_error"), "stack")
+        .sort(in_order("question"), pl.col("relative_error").is_null(), -pl.col("relative_error"), in_order("stack"))
     )
     differing = (
         timed.group_by("question", maintain_order=True)
         .agg(pl.col("weights_sha256").drop_nulls().n_unique().alias("digests"))
-        .filter(pl.col("digests") > 1)["question"]
-        .sort()
+        .filter(pl.col("digests") > 1)
+        .sort(in_order("question"))["question"]
         .to_list()
     )
     gated = pl.col("relative_error").is_not_null() | pl.col("outcome").is_in(FAILED)

@@ -10,6 +10,7 @@ from suite import units
 from suite.answers.answer import Answer, answer
 from suite.answers.sentences import listed
 from suite.case import Outcome, Purpose
+from suite.results.columns import in_order
 from suite.results.frame import Frame
 
 LEAST = 1e-3  # of all; a smaller category isn't shown
@@ -29,7 +30,7 @@ def holders(frame: Frame) -> Answer | None:
     code and gaps between allocations. Each source has its own categories, so figures of two sources can't be
     subtracted."""
     is_explained = (pl.col("purpose") == Purpose.EXPLAIN) & (pl.col("outcome") == Outcome.OK)
-    explained = frame.processes.filter(is_explained).sort("question", "stack")
+    explained = frame.processes.filter(is_explained).sort(in_order("question"), in_order("stack"))
     recorded = [
         (line["question"], line["stack"], json.loads(line["holders"] or "{}"))
         for line in explained.iter_rows(named=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import polars as pl
 
 from suite.answers.comparisons import compared
+from suite.results.columns import in_order
 from suite.results.frame import Frame
 from suite.results.ranking import catalogue_order
 from suite.results.ratios import ends
@@ -36,7 +37,7 @@ def side_by_side(frame: Frame, pairs: Mapping[str, str], lower: str, upper: str)
         .join(ours, left_on=upper, right_on=f"{upper}_stack")
         .join(theirs, left_on=("question", lower), right_on=("question", f"{lower}_stack"))
         .join(speedups(frame, pairs, upper), on=("question", upper), how="left")
-        .sort("question", "place")
+        .sort(in_order("question"), "place")
         .select(
             *("question", lower, upper, "verdict"),
             pl.when(pl.col("speedup").is_null()).then(ended).otherwise(pl.lit("")).alias("ended"),

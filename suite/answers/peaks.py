@@ -7,6 +7,7 @@ import polars as pl
 from suite import units
 from suite.answers.answer import Answer, answer
 from suite.answers.sentences import counted, listed
+from suite.results.columns import in_order
 from suite.results.frame import Frame
 
 
@@ -21,7 +22,7 @@ def peaks(frame: Frame) -> Answer | None:
     known = pl.col("counts") & pl.col("peak_bytes").is_not_null()
     table = (
         frame.stacks.filter(known.any().over("question"))
-        .sort("question", pl.col("stack").replace_strict(rank, return_dtype=pl.Int64), maintain_order=True)
+        .sort(in_order("question"), pl.col("stack").replace_strict(rank, return_dtype=pl.Int64), maintain_order=True)
         .select("question", "stack", "peak_bytes", pl.col("peak_ended_bytes").alias("ended_bytes"), "ended", "counts")
     )
     if table.is_empty():

@@ -10,6 +10,7 @@ import polars as pl
 
 from suite.answers.answer import Answer, answer, in_csv
 from suite.case import OUT_OF_MEMORY, Outcome, Purpose
+from suite.order import natural
 from suite.predict.answer import Prediction
 from suite.predict.devices import devices
 from suite.results.analysis import Analysis
@@ -46,7 +47,7 @@ def of_device(rows: list[Row]) -> list[Case]:
     names_ = question_names([*{row["comparison_id"]: row for row in rows}.values()])
     device = rows[0].text("device")
     chip = next((title(device, told.device) for told in found.values() if told), device)
-    rows.sort(key=lambda row: (names_[row["comparison_id"]], row.stack_name))
+    rows.sort(key=lambda row: (natural(names_[row["comparison_id"]]), natural(row.stack_name)))
     return [(row, line(row, names_[row["comparison_id"]], chip, found[row["case_id"]])) for row in rows]
 
 

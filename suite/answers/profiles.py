@@ -15,6 +15,8 @@ from suite.answers.figures.figure import Figure
 from suite.answers.sentences import first_question
 from suite.case import Outcome, Purpose
 from suite.ir.timeline import Category, Profile
+from suite.order import natural
+from suite.results.columns import in_order
 from suite.results.frame import Frame
 from suite.verdicts.names import slug
 
@@ -39,10 +41,13 @@ def profiles(frame: Frame) -> Answer | None:
     if profiled.is_empty():
         return None
     lines = [line(each, frame.kernels) for each in profiled.iter_rows(named=True) if each["profile"]]
-    lines.sort(key=lambda of: (of["question"], of["step_seconds"]))
-    asked = {name: [of for of in lines if of["question"] == name] for name in profiled["question"].unique().sort()}
+    lines.sort(key=lambda of: (natural(of["question"]), of["step_seconds"]))
+    asked = {
+        name: [of for of in lines if of["question"] == name]
+        for name in sorted(profiled["question"].unique(), key=natural)
+    }
     said = {question: sentence for question, of in asked.items() if (sentence := of_question(of))}
-    without = profiled.filter(pl.col("outcome") != Outcome.OK).sort("question", "stack")
+    without = profiled.filter(pl.col("outcome") != Outcome.OK).sort(in_order("question"), in_order("stack"))
     return Answer(
         first_question(said) or "No stack's profile is known.",
         pl.DataFrame(lines, infer_schema_length=None),

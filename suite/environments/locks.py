@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from suite import environments
+from suite.order import natural
 
 ORCHESTRATOR = "orchestrator"
 # A list of requirements names all Pythons for which it is resolved, the first choice first. The orchestrator has one
@@ -100,7 +101,7 @@ def names(target: str) -> list[str]:
 
 def variants(target: str) -> list[str]:
     """Returns the variants of a target's environments, like `jax@0.10`, which have another lock or other flags."""
-    return sorted(name for name in kept(target) if "@" in name)
+    return sorted((name for name in kept(target) if "@" in name), key=natural)
 
 
 def kept(target: str) -> set[str]:

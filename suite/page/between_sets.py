@@ -20,6 +20,7 @@ from suite.page.map.change_map import change_map, moved_cases
 from suite.page.map.page_map import Map
 from suite.page.tables import VERSION, Export, Table, told
 from suite.results.between_sets import CaseChange, SetPair
+from suite.results.columns import in_order
 from suite.results.ratios import ends
 from suite.results.within_set import FieldComparison
 
@@ -84,7 +85,7 @@ class Compared:
         if "value" in known.columns and known["value"].n_unique() > 1:
             known = known.with_columns(stack=pl.col("stack") + ", " + pl.col("value"))
         axis = ratio_axis(known, self.tie)
-        questions = known.sort("question", maintain_order=True).group_by("question", maintain_order=True)
+        questions = known.sort(in_order("question"), maintain_order=True).group_by("question", maintain_order=True)
         return [
             ratios(f"{self.anchor}-q{number}", str(question), lines, self.tie, axis)
             for number, ((question,), lines) in enumerate(questions, 1)

@@ -15,6 +15,7 @@ from suite.answers.sentences import listed
 from suite.case import Flag, Outcome, Purpose
 from suite.errors import COMMAND
 from suite.machine.description import named
+from suite.order import natural
 from suite.page.map.controls import PageMap
 from suite.page.map.panel import Panel, panels
 from suite.page.notices import Account, Trust, account
@@ -178,7 +179,9 @@ class Report:
         for row in self.analysis.counted:
             for package, version in row.mapping("versions").items():
                 seen.setdefault(package.removesuffix("-cpu"), set()).add(str(version).partition("+")[0])
-        return ", ".join(f"{name} {' and '.join(sorted(seen[name]))}" for name in FRAMEWORKS if name in seen)
+        return ", ".join(
+            f"{name} {' and '.join(sorted(seen[name], key=natural))}" for name in FRAMEWORKS if name in seen
+        )
 
     @property
     def measured_at(self) -> str:

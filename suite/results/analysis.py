@@ -10,6 +10,7 @@ from functools import cached_property
 from suite.case import Outcome, Purpose
 from suite.errors import unknown
 from suite.machine.roofline import Roofline
+from suite.order import natural
 from suite.protocol import Protocol
 from suite.results.baselines import over_baseline
 from suite.results.case_row import CaseRow, case_row
@@ -125,7 +126,7 @@ class Analysis:
 
     @property
     def by_name(self) -> list[Comparison]:
-        return sorted(self.all_comparisons, key=lambda comparison: comparison.name)
+        return sorted(self.all_comparisons, key=by_name)
 
     def means(self, fields: Mapping[str, str] | None = None) -> tuple[Summary, ...]:
         """Returns each shown stack's geometric mean over all questions, or over those whose columns have these values:
@@ -228,7 +229,11 @@ def questions(
                 noise_flags=flag_counts([row for row in rows if row["replicate"] > 1]),
             )
         )
-    return tuple(sorted(asked, key=lambda comparison: comparison.name))
+    return tuple(sorted(asked, key=by_name))
+
+
+def by_name(comparison: Comparison) -> str:
+    return natural(comparison.name)
 
 
 def order(case: CaseRow) -> tuple[bool, bool, float, str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from statistics import fmean, median
 
 from suite.case import Outcome
+from suite.order import natural
 from suite.protocol import Protocol
 from suite.results.outcomes import gravest
 from suite.results.questions.behaviour import CellKey, ClassComparison, between, classes, observations
@@ -155,7 +156,7 @@ def compare_sets(first: Times, second: Times) -> SetPair:
     return SetPair(
         first=first.name,
         second=second.name,
-        changes=tuple(sorted(changes, key=lambda case: (case.name, case.stack))),
+        changes=tuple(sorted(changes, key=lambda case: (natural(case.name), natural(case.stack)))),
         shift=math.exp(median(logs)) if logs else None,
         drift=drift,
         unlike=tuple(unlike),

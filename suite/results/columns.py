@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from suite import units
+from suite.order import natural
 from suite.units import Unit
 
 UnitOf = Callable[..., Unit]  # of values and, for a column with `x_item`, of what it counts
@@ -70,6 +71,11 @@ def sized(value: int | str) -> str:
 def flop(values: Iterable[float | None]) -> Unit:
     """The unit of operations a second."""
     return units.rate_unit(values, "FLOP")
+
+
+def in_order(name: str) -> pl.Expr:
+    """Returns what a table is sorted by for the names in a column to be in their order for people."""
+    return pl.col(name).map_elements(natural, return_dtype=pl.String)
 
 
 def names_in(column: pl.Expr) -> pl.Expr:

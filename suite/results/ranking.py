@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from suite.order import natural
 from suite.results.analysis import Analysis
 from suite.stacks.catalog import STACKS
 
@@ -32,6 +33,6 @@ def compared_stacks(analysis: Analysis) -> tuple[str, ...]:
 
 
 def catalogue_order(stack: str) -> tuple[int, str]:
-    """Returns the sort key of a stack: its place in the catalogue, then its name."""
+    """Returns the sort key of a stack: its place in the catalogue, then its name by `natural`."""
     order = {name: place for place, name in enumerate(STACKS)}
-    return order.get(re.split("[@:]", stack)[0], len(order)), stack
+    return order.get(re.split("[@:]", stack)[0], len(order)), natural(stack)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from suite.errors import unknown
+from suite.order import natural
 from suite.results.analysis import Analysis, Comparison
 from suite.results.within_set import FieldComparison
 
@@ -18,7 +19,7 @@ def only(analysis: Analysis, stacks: Sequence[str], questions: Sequence[str] = (
 
     Raises UserError for a glob that matches nothing of the set.
     """
-    names = sorted({row.stack_name for row in analysis.rows})
+    names = sorted({row.stack_name for row in analysis.rows}, key=natural)
     shown = matching("stack", stacks, names) | {analysis.baseline}
     comparisons = [each for whole in analysis.comparisons if (each := of_stacks(whole, shown)).cases]
     asked = matching("question", questions, [each.name for each in comparisons])

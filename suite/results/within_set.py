@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from suite.case import Outcome
+from suite.order import natural
 from suite.protocol import Protocol
 from suite.sets.rows import Row, counted_timed
 from suite.verdicts.grouping import grouped
@@ -46,7 +47,7 @@ class FieldComparison:
     def values(self) -> list[str]:
         """Returns all values of the field, the usual one first."""
         usual = FIELDS[self.field]
-        return sorted(self.pairing.stacks, key=lambda value: (value != usual, value.isdecimal() and int(value), value))
+        return sorted(self.pairing.stacks, key=lambda value: (value != usual, natural(value)))
 
     @property
     def base(self) -> str:
@@ -57,7 +58,7 @@ class FieldComparison:
         """Returns the speedup of every other value over `base` on every question, judged together as one family."""
         shown = [speedup for speedup in self.pairing.over(base).values() if speedup.comparison_id in self.stacks]
         order = self.values
-        return sorted(shown, key=lambda it: (it.name, order.index(it.stack), self.stacks[it.comparison_id]))
+        return sorted(shown, key=lambda it: (natural(it.name), order.index(it.stack), self.stacks[it.comparison_id]))
 
 
 def compare_field(rows: Iterable[Row], field: str, protocol: Protocol) -> FieldComparison | None:

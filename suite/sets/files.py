@@ -25,6 +25,8 @@ PIECE_BYTES = 2**20
 def check_writable(folder: Path, option: str = "--results") -> None:
     """Makes the folder and writes a file there as a test. If that fails, or the disk is nearly full, raises UserError,
     which names the `option` for another folder."""
+    if str(folder) == "-":
+        raise UserError(f"{option}=- is standard output, and this command writes a folder: {option}=DIR.")
     probe = folder / f".probe-{os.getpid()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -34,7 +36,7 @@ def check_writable(folder: Path, option: str = "--results") -> None:
             os.fsync(file.fileno())
     except OSError as broken:
         raise UserError(
-            f"Results can't be written to {folder}: {broken.strerror}. Choose another folder with {option}=DIR."
+            f"{folder} can't be written to: {broken.strerror}. Choose another folder with {option}=DIR."
         ) from broken
     finally:
         with suppress(OSError):

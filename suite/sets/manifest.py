@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from suite.order import natural
 from suite.errors import COMMAND, Damaged, UserError
 from suite.ir import files
 from suite.sets import json_file
@@ -134,7 +135,7 @@ def facts_of(file: PlanFile, rows: Sequence[Row], preset: str | None, machine: M
         "revision": file.revision,
         "locks": dict(file.locks),
         "preset": preset,
-        "stacks": sorted({row.stack_name for row in rows}),
+        "stacks": sorted({row.stack_name for row in rows}, key=natural),
         "outcomes": dict(Counter(row["outcome"] for row in accepted(rows))),
         "images": images(rows),
         "machine": dict(machine),

@@ -14,6 +14,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from suite.order import natural
+
 ERRNO = 100  # exit codes above it are the system's error numbers; EFBIG says that a file unpacks to too much
 
 
@@ -49,7 +51,7 @@ def table_of(path: Path, wanted: list[str], rows_max: int) -> Any:
     """Returns the wanted columns of a file, or of all files in a folder. Raises MemoryError for too many rows."""
     import pyarrow as pa  # under the limits
 
-    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    files = sorted(path.glob("*.parquet"), key=lambda file: natural(file.name)) if path.is_dir() else [path]
     tables = [table_in(file, wanted, rows_max) for file in files]
     if sum(map(len, tables)) > rows_max:
         raise MemoryError

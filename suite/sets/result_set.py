@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from suite.guard import plain_files
 from suite.ir import files
 from suite.machine.facts import Facts
 from suite.machine.roofline import Ceilings, Sweep
+from suite.order import natural
 from suite.sets import json_file, manifest
 from suite.sets.blocks import Block, with_noise
 from suite.sets.files import check_writable, gunzipped, sha256, write_json
@@ -77,6 +79,12 @@ class ResultSet:
     @property
     def results_path(self) -> Path:
         return self.folder / RESULTS
+
+    @property
+    def lacks_rows(self) -> str:
+        """What to say of a whole set whose rows are lost."""
+        again = f"`{COMMAND} run --resume={self.folder}` makes it of the attempts' own files"
+        return f"{self.results_path} is missing: {again if self.begun_here else 'fetch or copy the set again'}"
 
     @property
     def is_whole(self) -> bool:
@@ -202,12 +210,21 @@ class ResultSet:
     def ceilings(self, readings: list[dict[str, Any]]) -> None:
         write_json(self.folder / "ceilings.json", {"readings": readings})
 
+    @property
+    def latest(self) -> Path:
+        return self.folder.parent / LATEST
+
+    @property
+    def is_latest(self) -> bool:
+        return self.latest.is_symlink() and self.latest.readlink() == Path(self.folder.name)
+
     def make_latest(self) -> None:
-        latest = self.folder.parent / LATEST
-        if latest.is_symlink() and latest.readlink() == Path(self.folder.name):
-            return
-        latest.unlink(missing_ok=True)
-        latest.symlink_to(self.folder.name)
+        """Makes the link to the newest set where that is possible. `is_latest` tells; without the link, the name means
+        the newest set all the same."""
+        if not self.is_latest and (self.latest.is_symlink() or not self.latest.exists()):
+            with suppress(OSError):  # a file system without links, or another command made it meanwhile
+                self.latest.unlink(missing_ok=True)
+                self.latest.symlink_to(self.folder.name)
 
     def write_attempt(self, name: str, row: Row) -> None:
         """Writes one attempt's file, whole or not at all. Raises FileExistsError: a written attempt never changes."""
@@ -221,7 +238,7 @@ class ResultSet:
         write_json(path, record | {"block": block, "retry": retry})
 
     def blocks(self) -> list[Block]:
-        paths = sorted((self.folder / "blocks").glob("*.json"))
+        paths = sorted((self.folder / "blocks").glob("*.json"), key=lambda path: natural(path.name))
         return [json_file.read(path, Block) for path in paths]
 
     def read(self) -> tuple[list[Row], list[Path]]:
@@ -231,7 +248,7 @@ class ResultSet:
             return read_rows(folder, trusted=trusted), []
         except Damaged:  # one of the files is
             rows, damaged = list[Row](), list[Path]()
-        for path in sorted(folder.glob("*.parquet")):
+        for path in sorted(folder.glob("*.parquet"), key=lambda path: natural(path.name)):
             try:
                 rows += read_rows(path, trusted=trusted)
             except Damaged:
@@ -248,7 +265,10 @@ class ResultSet:
         return held([*here, *(row for share in self.shares() for row in share.rows())])
 
     def rows(self) -> list[Row]:
-        """Returns the rows of a whole set; of one that is still being run, or was interrupted, those so far."""
+        """Returns the rows of a whole set; of one that is still being run, or was interrupted, those so far. Raises
+        Damaged for a whole set whose rows are lost."""
+        if self.is_whole and not self.results_path.exists():
+            raise Damaged(f"{self.lacks_rows}.")
         return read_rows(self.results_path, trusted=self.begun_here) if self.is_whole else self.merged()
 
     def read_json(self, name: str, kind: type) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from suite.case import Outcome, Purpose
+from suite.order import natural
 from suite.sets.rows import Row
 from suite.verdicts.names import question_names
 
@@ -43,4 +44,4 @@ def by_question(
     `id_of` returns the id of a row's question."""
     groups = grouped((row for row in rows if row["purpose"] == purpose), id_of)
     names = question_names([group[0] | {"comparison_id": id_} for id_, group in groups.items()])
-    return tuple(question(id_, names[id_], groups[id_]) for id_ in sorted(groups, key=lambda id_: names[id_]))
+    return tuple(question(id_, names[id_], groups[id_]) for id_ in sorted(groups, key=lambda id_: natural(names[id_])))

@@ -11,11 +11,12 @@ function lead(target) {
     var cell = row.cells[column];
     return cell ? cell.getAttribute("data-v") || cell.textContent.trim() : "";
   }
+  function plain(text) { return text.replace(/(\d),(?=\d{3})/g, "$1"); } // numbers within names count as numbers
   function order(a, b) {
     var x = parseFloat(a), y = parseFloat(b);
     var unknown = (a === "" || a === "–") - (b === "" || b === "–");
     if (unknown) return { fixed: unknown };
-    return { by: isNaN(x) || isNaN(y) ? a.localeCompare(b) : x - y };
+    return { by: isNaN(x) || isNaN(y) ? plain(a).localeCompare(plain(b), "en", { numeric: true }) : x - y };
   }
   document.querySelectorAll("table.sortable").forEach(function (table) {
     var heads = table.tHead.rows[0].cells, body = table.tBodies[0];

@@ -11,6 +11,7 @@ from suite.cli.measure.run import run
 from suite.cli.options import RunOptions
 from suite.environments import say
 from suite.errors import COMMAND, UserError
+from suite.guard.out import write_own
 
 # The names under which everybody has the frameworks.
 IMPORTS = {
@@ -61,7 +62,7 @@ def ask(*file: str, options: AskOptions = AskOptions()) -> int:
     if not options.file and options.resume is None:
         text = question(options)
         path = Path(f"question_{hashlib.sha256(text.encode()).hexdigest()[:6]}.py")
-        path.write_text(text, encoding="utf-8")
+        write_own(path, text)
         say(f"The question is in {path}: change it, and `{COMMAND} ask {path}` asks it again.")
         options = replace(options, file=(str(path),), numpy=(), jax=(), torch=(), tf=(), input=())
     if options.gradient:

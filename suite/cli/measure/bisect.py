@@ -18,6 +18,7 @@ from suite.environments import locks, releases, say, variants, venv
 from suite.errors import UserError, check_known
 from suite.plan.bisection import ReleaseVerdict, bracket, next_release
 from suite.results.outcomes import FAILED, INTERRUPTED
+from suite.sets.archive.listing import folders
 from suite.sets.files import sha256
 from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import IMPORTS, STACKS, environment_of
@@ -174,8 +175,7 @@ class Search:
 
 
 def newest(folder: Path) -> Path | None:
-    sets = [plan.parent for plan in folder.glob("*/plan.json") if not plan.parent.is_symlink()]
-    return max(sets, default=None)
+    return max(folders(folder), default=None)
 
 
 def bisect(*, options: BisectOptions = BisectOptions()) -> int:

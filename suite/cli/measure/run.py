@@ -212,10 +212,18 @@ def finish(store: ResultSet, rows: Sequence[Row], as_json: bool) -> int:
     report = Report(loaded, analysis)
     page = render_report(store.folder, report)
     code = exit_code(rows)
+    if code != NOTHING_MEASURED:
+        say_latest(store)
     answer.print_results(store, loaded, analysis, report, page, code, as_json)
     for line in answer.explained(code, rows, store.folder, page):
         say(line)
     return code
+
+
+def say_latest(store: ResultSet) -> None:
+    """Says it where there is no link to the newest set: the file system has none, or something else has its name."""
+    if not store.latest.is_symlink():
+        say(f"There is no link {store.latest} here; as the name of a set it means the newest one in that folder.")
 
 
 def interrupted(store: ResultSet, shown: ProgressLines) -> None:

@@ -23,17 +23,19 @@ from suite.cli.options import FrontierOptions, RunOptions, command
 from suite.cli.terminal.output import print_json, print_table
 from suite.environments import say
 from suite.errors import UserError
+from suite.guard.out import write_own
 from suite.launch.engine import ROOT
 from suite.launch.local import can_run
 from suite.machine import devices, facts, noise
 from suite.machine.description import named
-from suite.page.formats.render import filled, render, write
+from suite.page.formats.render import filled, render
 from suite.results.outcomes import FAILED, INTERRUPTED, NOTHING_MEASURED
 from suite.run.start.engines import LOCAL, interpreter
 from suite.run.start.prepare import prepare
 from suite.run.start.reopen import reopen
 from suite.run.start.run import create
-from suite.sets.files import sole
+from suite.sets.archive.listing import folders
+from suite.sets.files import check_writable, sole
 from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import IMPORTS, STACKS
 from suite.stacks.catalog import add as add_stacks
@@ -141,13 +143,13 @@ def check_device(target: str, python: str | None, folder: Path, *, as_json: bool
         return NOTHING_MEASURED
     python = interpreter(python, LOCAL) if python else None
     kind = f"{target}-own{hashlib.sha256(python.encode()).hexdigest()[:8]}" if python else target
+    check_writable(folder)
     home = unfinished(folder, kind) or folder / f"{kind}-{time.strftime('%Y%m%d-%H%M%S')}"
     ends = time.monotonic() + SECONDS_MAX
     findings: list[dict[str, Any]] = []
     for step in steps(target, python):
         place = home / step.name.replace(" ", "-")
-        begun = (path.parent for path in place.glob("*/plan.json") if not path.parent.is_symlink())  # not `latest`
-        store = next(map(ResultSet.open, begun), None)
+        store = next(map(ResultSet.open, folders(place)), None)
         if store is None or not store.is_whole:
             say(f"Step '{step.name}'")
             try:
@@ -249,8 +251,8 @@ def told(
         "checks": findings,
         "not_checked": [*rest],
     }
-    write(home / FOUND, json.dumps(document, indent=1) + "\n")
-    write(home / PAGE, filled("device.html.j2", **document))
+    write_own(home / FOUND, json.dumps(document, indent=1) + "\n")
+    write_own(home / PAGE, filled("device.html.j2", **document))
     if as_json:
         print_json(document | {"page": str(home / PAGE)})
     else:

@@ -24,6 +24,7 @@ from suite.errors import COMMAND, UNPACKED, UserError, check_known
 from suite.launch.supervisor import cgroup
 from suite.machine import cgroups, compiler, devices, facts
 from suite.machine.description import describe, gpu
+from suite.order import natural
 from suite.results.outcomes import FAILED
 from suite.run import ceilings
 
@@ -84,7 +85,7 @@ def interpreters(target: str) -> list[Check]:
         for lock in all_locks(name, target):
             wanted.setdefault(lock.python, []).append(name)
     ours = newest(ORCHESTRATOR, "cpu").pythons
-    paths = {version: pythons.find(version) for version in sorted(wanted)}
+    paths = {version: pythons.find(version) for version in sorted(wanted, key=natural)}
     needed = {name for name in names(target) if pythons.lacking(name, target)}
     return [
         Check(

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from suite.environments import ROOT, locks, say, uv
 from suite.errors import UserError
+from suite.sets.files import check_writable
 
 PACKAGES = ("cyclopts", "docker", "jinja2", "msgspec", "polars", "pyarrow", "rich")  # what `suite.cli` imports
 THEIRS = ("numpy", "scipy", "pandas")  # the machine's own, or not needed there
@@ -37,7 +38,7 @@ def pack(folder: Path, python: str | None) -> Path:
     version = python or locks.pythons_named(locks.newest(locks.ORCHESTRATOR, "cpu").text)[0]
     if not re.fullmatch(r"3\.\d+", version):
         raise UserError(f"--python={version}: with --pack it is the version of that machine's Python, like 3.12.")
-    folder.mkdir(parents=True, exist_ok=True)
+    check_writable(folder, "--pack")
     archive = folder / f"{NAME}-py{version}.tar.xz"
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         site = Path(scratch) / "site"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from suite.cli.measure.run import say_latest
+from suite.guard.out import is_standard, is_stream, write_out
 from suite import units
 from suite.cli.terminal.output import Columns, print_columns, print_json, print_tables
 from suite.cli.values import LATEST, Json, Names, Origin, ResultsFolder, Several, needed
@@ -15,6 +19,7 @@ from suite.machine.description import processor
 from suite.page.formats.render import render
 from suite.page.site import history_page
 from suite.page.site.build import INDEX, build
+from suite.page.site.history import Point
 from suite.page.site.history import history as points_of
 from suite.page.site.sources import SetSource
 from suite.results import load
@@ -119,14 +124,17 @@ def history(
     :param workload: the workload; globs
     :param stack: only these stacks; globs
     :param pass_: only forward or train (default: both)
-    :param out: also write the history to this file: a page (.html) or a table (.parquet)
+    :param out: also write the history to this file: a page (.html) or a table (.parquet); `-` is standard output
     """
-    writers = {".html": history_page.write_page, ".parquet": history_page.write_parquet}
-    if out and Path(out).suffix not in writers:
-        raise UserError(f"--out={out}: a history is written to a file that ends in {' or '.join(writers)}.")
+    forms: dict[str, Callable[[Sequence[Point]], str | bytes]] = {".html": partial(history_page.page, "History"), ".parquet": history_page.parquet}
+    suffix = ".html" if out and is_stream(out) else Path(out or "").suffix
+    if out and suffix not in forms:
+        raise UserError(f"--out={out}: a history is written to a file that ends in {' or '.join(forms)}.")
     points = points_of(Path(results), storage_of(from_), needed("workload", workload), stack, say, pass_)
     if out:
-        writers[Path(out).suffix](points, Path(out))
+        write_out(out, forms[suffix](points))
+    if is_standard(out):
+        return
     if json:
         print_json({"points": history_page.table(points).to_dicts()})
         return
@@ -163,5 +171,6 @@ def collect(set: Several = (), *, stack_path: tuple[str, ...] = (), results: Res
     store = shares.collect([named(name, folder) for name in set], folder)
     page = render(store.folder)
     store.make_latest()
+    say_latest(store)
     print(f"{store.folder}  {len(store.plan_file.collected)} shares, {len(store.plan.cases)} cases\nReport: {page}")
     return exit_code(load(store.folder).rows)

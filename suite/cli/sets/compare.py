@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from suite import results
 from suite.cli.measure.reproduce import DIFFERS, print_claims
@@ -74,7 +73,7 @@ def compare(
         return 0
     compared = [compared_field(*within, sets[0].path.name, tie)] if within else compared_sets(pairs, threshold, tie)
     if format == "html":
-        write_file(compare_page(compared, sets, title), Path(out or FILE_NAME))
+        write_file(compare_page(compared, sets, title), out or FILE_NAME)
     else:
         write_export(exported(compared), format, out)
     return REGRESSION if any(not pair.unlike and pair.regressions(threshold) for pair in pairs) else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from suite.guard.out import is_standard
 from suite import results
 from suite.cli.sets.compare import compare as compare_sets
 from suite.cli.terminal.output import check_form, write_export
@@ -34,7 +35,7 @@ def report(
     :param question: show only the questions of these names; globs; the figures are still computed from the whole set
     :param compare: compare result sets with the first of them, in place of one's report: `--compare BEFORE AFTER`
     :param format: html, md for a comment on a change, csv or json
-    :param out: the file to write (default for html: in the set's folder; a part or comparison in this folder)
+    :param out: the file to write, or `-` (default for html: in the set's folder; a part or comparison in this folder)
     """
     check_form(format, FORMATS, out)
     if compare:
@@ -45,6 +46,8 @@ def report(
     elif format == "html":
         # A part is written in this folder, to keep the whole page in the set's folder.
         target = out or (FILE_NAME if stack or question else None)
-        print(render(named(set), Path(target) if target else None, baseline, stack, question))
+        page = render(named(set), Path(target) if target else None, baseline, stack, question)
+        if not is_standard(target):
+            print(page)
     else:
         write_export(export(results.load(named(set)), baseline, stack, question), format, out)

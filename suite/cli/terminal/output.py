@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table as Grid
 from rich.text import Text
 
 from suite.environments import say
 from suite.errors import UserError, check_known
+from suite.guard.out import is_standard, write_out
 from suite.guard.printable import printable
-from suite.page.formats.render import write
 from suite.page.tables import Export, Table, known
 
 T = TypeVar("T")
@@ -34,15 +34,24 @@ def print_json(fields: Mapping[str, Any]) -> None:
 def print_table(
     title: str, heads: Sequence[str], lines: Iterable[Sequence[str]], numbers: Collection[str] = ()
 ) -> None:
-    """Prints a table as Markdown. Columns in `numbers` are right-aligned; on a terminal long cells are folded, and
-    verdicts have colours."""
+    """Prints a table as Markdown. Columns in `numbers` are right-aligned; on a terminal long cells are folded between
+    words, and verdicts have colours. On one too narrow for that, each value has a line."""
     console = Console(width=None if sys.stdout.isatty() else WIDE, highlight=False)
     grid = Grid(box=box.MARKDOWN)
     for head in heads:
         grid.add_column(Text(printable(head)), justify="right" if head in numbers else "left", overflow="fold")
-    for line in lines:
-        grid.add_row(*(Text(printable(text), COLOURS.get(text.partition(" ")[0], "")) for text in line))
-    console.print(Text(printable(title), "bold"), grid, sep="\n")
+    cells = [[Text(printable(text), COLOURS.get(text.partition(" ")[0], "")) for text in line] for line in lines]
+    for line in cells:
+        grid.add_row(*line)
+    console.print(Text(printable(title), "bold"))
+    if Measurement.get(console, console.options.update(width=WIDE), grid).minimum <= console.width:
+        console.print(grid)
+        return
+    for line in cells:
+        values = (
+            Text(f"{printable(head)}: ").append_text(cell) for head, cell in zip(heads, line, strict=True) if cell
+        )
+        console.print(*values, "", sep="\n")
 
 
 def print_columns(title: str, columns: Columns[T], entries: Iterable[T], numbers: Collection[str] = ()) -> None:
@@ -78,11 +87,13 @@ def write_export(export: Export, form: str, out: str | None) -> None:
             for sentence in (*table.before, *table.after) if table.lines else ():
                 say(sentence)
     if out:
-        write_file(export.written(form), Path(out))
+        write_file(export.written(form), out)
     else:
         sys.stdout.write(export.written(form))
 
 
-def write_file(text: str, path: Path) -> None:
-    write(path, text)
-    print(path)
+def write_file(content: str | bytes, out: str) -> None:
+    """Writes the file that --out names and prints its path, but nothing beside a file on standard output."""
+    write_out(out, content)
+    if not is_standard(out):
+        print(out)

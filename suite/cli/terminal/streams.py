@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -31,6 +32,10 @@ def unfiltered(stream: TextIO) -> TextIO:
 
 @contextmanager
 def plain_streams() -> Iterator[None]:
-    """Removes control characters from standard output and standard error while a command runs."""
+    """Removes control characters from standard output and standard error while a command runs. A character that a
+    stream's encoding lacks is replaced: what was measured counts more than how its unit is spelled."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     with redirect_stdout(cast(TextIO, Plain(sys.stdout))), redirect_stderr(cast(TextIO, Plain(sys.stderr))):
         yield

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,7 @@ from markupsafe import Markup, escape
 
 from suite import results, units
 from suite.environments.checkout import has_commit, project_address
-from suite.errors import UserError
-from suite.guard.printable import printable
+from suite.guard.out import write_out, write_own
 from suite.page.map.other_baselines import answers_over, other_baselines
 from suite.page.report import Report
 from suite.page.sections.timed.headlines import modes_text
@@ -52,32 +50,16 @@ def render(
 
 def render_report(path: Path, report: Report, out: Path | None = None) -> Path:
     """Writes a `report` that was already made of the set at `path`; otherwise like `render`."""
-    target = out or (path if path.is_dir() else path.parent) / FILE_NAME
-    write(target, page_of(report, beside=out is None and (target.parent / RESULTS).is_file()))
-    if out is None and path.is_dir():
+    if out is not None:
+        write_out(out, page_of(report))
+        return out
+    target = (path if path.is_dir() else path.parent) / FILE_NAME
+    write_own(target, page_of(report, beside=(target.parent / RESULTS).is_file()))
+    if path.is_dir():
         stored = ResultSet.open(path)
         if stored.is_whole:
             stored.seal_page()  # the page is part of the set, so the manifest must name the new page
     return target
-
-
-def write(target: Path, text: str) -> None:
-    """Writes a text file, whole or not at all, without the control characters that a stranger's set may hold. Raises
-    UserError if it can't be written."""
-    if target.is_dir():
-        raise UserError(f"{target} is a folder. --out names the file to write, like {target / FILE_NAME}.")
-    draft = target.with_name(f".{target.name}.draft")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(printable(text), encoding="utf-8")
-        draft.replace(target)
-    except OSError as broken:
-        raise UserError(
-            f"The report can't be written to {target}: {broken.strerror}. Choose another file with --out=FILE."
-        ) from broken
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
 
 
 def page(loaded: results.Results, baseline: str | None = None) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from suite import units
 from suite.case import OUT_OF_MEMORY, Outcome
+from suite.order import natural
 from suite.page.map.cells import NOTHING, Square, ratio_square
 from suite.page.map.page_map import Map, MapRow
 from suite.results.between_sets import CaseChange, SetPair
@@ -26,7 +27,7 @@ def change_map(anchor: str, pair: SetPair) -> Map | None:
         columns=stacks,
         rows=tuple(
             MapRow(name, f"{anchor}-cases", tuple(cells.get((name, stack), NOTHING) for stack in stacks))
-            for name in sorted({name for name, _ in cells})
+            for name in sorted({name for name, _ in cells}, key=natural)
         ),
     )
 

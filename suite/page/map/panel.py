@@ -15,6 +15,7 @@ from suite.answers.figures.bars import KINDS
 from suite.answers.figures.processes import Mark, RunPlot, ends, marks, run_plot
 from suite.case import Purpose, phase_words
 from suite.ir.findings import StackPrograms, findings
+from suite.order import natural
 from suite.page.map.remedies import CellRecipe, cell_recipe, remedy
 from suite.page.sections.labels import comparison_anchor, panel_anchor
 from suite.page.sections.mkl_note import MklNote, mkl_note
@@ -145,7 +146,7 @@ class Panel:
                 "Reason": cell.reason,
                 "Remedy": remedy(cell, rows[0].case),
                 "Program": ", ".join(map(program_words, of_stack)),
-                "Versions": ", ".join(sorted(versions)),
+                "Versions": ", ".join(sorted(versions, key=natural)),
                 "Code": own_code(rows[0]),
                 "Log": f"logs/{last.attempt_name}, on the machine that ran it"
                 if last["provenance"] == "measured"

@@ -10,8 +10,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from suite.errors import UserError
+from suite.guard.out import write_own
 from suite.guard.printable import printable
-from suite.page.formats.render import FILE_NAME, page_of, write
+from suite.page.formats.render import FILE_NAME, page_of
 from suite.page.report import report
 from suite.page.site import pages
 from suite.page.site.entry import Entry
@@ -60,7 +61,7 @@ def build(source: SetSource, out: Path, say: Callable[[str], None], exclude: Seq
                 site.refused.append((name, reason))
                 say(f"{name} isn't shown: {reason}")
             else:
-                write(out / pages.set_page(entry.name), text)
+                write_own(out / pages.set_page(entry.name), text)
                 say(pages.set_page(entry.name))
                 site.shown.append(entry)
         write_pages(site)
@@ -112,7 +113,7 @@ def write_pages(site: Site) -> None:
     texts |= {f"{HISTORY}/{name}": text for name, text in pages.histories(site.shown).items()}
     texts |= {f"{MACHINES}/{name}": text for name, text in pages.machines(site.shown).items()}
     for name, text in texts.items():
-        write(site.out / name, text)
+        write_own(site.out / name, text)
     write_json(site.out / MARK, known(mark(site)))
     current = {site.out / name for name in (*texts, *(pages.set_page(entry.name) for entry in site.shown))}
     of_sets = [page for page in site.out.glob(f"{SETS}/*/{FILE_NAME}") if SET_NAME.fullmatch(page.parent.name)]

@@ -8,6 +8,7 @@ from typing import Any
 
 from suite import units
 from suite.machine.description import processor
+from suite.order import natural
 from suite.page.map.cells import NOTHING, Square
 from suite.page.report import Report
 from suite.page.sections.whole_set.method import sampled
@@ -97,7 +98,7 @@ def versions(rows: Sequence[Row]) -> dict[str, str]:
         by_stack.setdefault(row.stack_name, {}).update(row.mapping("versions"))
     return {
         stack: version_words({name: version for name, version in all_.items() if name != "python"})
-        for stack, all_ in sorted(by_stack.items())
+        for stack, all_ in sorted(by_stack.items(), key=lambda item: natural(item[0]))
     }
 
 

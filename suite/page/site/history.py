@@ -20,6 +20,7 @@ from scipy import special  # the same Student's t as in scipy.stats, which takes
 from suite.case import Outcome, Purpose
 from suite.errors import UserError
 from suite.machine.description import processor
+from suite.order import natural
 from suite.protocol import Protocol
 from suite.results.case_row import used_processes
 from suite.sets.archive.listing import Listed, rows_of, sets_of
@@ -134,7 +135,7 @@ def history(
 def marked(points: Iterable[Point]) -> list[Point]:
     """Returns points as series, one for each case, machine and kind, oldest first, with the changes of each series
     marked."""
-    ordered = sorted(points, key=lambda point: (*point.series, point.created_at, point.set_name))
+    ordered = sorted(points, key=lambda point: (*map(natural, point.series), point.created_at, point.set_name))
     by_case = (kinds(series) for _, series in groupby(ordered, key=lambda point: point.series))
     return [point for series in chain.from_iterable(by_case) for point in changes(series)]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import chain, groupby
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -14,7 +14,8 @@ import polars as pl
 from suite import units
 from suite.answers.figures.dated import over_sets
 from suite.answers.figures.figure import Figure
-from suite.page.formats.render import filled, write
+from suite.order import natural
+from suite.page.formats.render import filled
 from suite.page.site.history import Point
 from suite.page.tables import Table
 
@@ -40,8 +41,9 @@ def table(points: Sequence[Point]) -> pl.DataFrame:
     return pl.DataFrame(lines, schema=COLUMNS, orient="row")
 
 
-def write_parquet(points: Sequence[Point], out: Path) -> None:
-    table(points).write_parquet(out)
+def parquet(points: Sequence[Point]) -> bytes:
+    table(points).write_parquet(content := io.BytesIO())
+    return content.getvalue()
 
 
 def tables(points: Sequence[Point]) -> list[Table]:
@@ -86,7 +88,7 @@ def panels_of(points: Sequence[Point]) -> list[tuple[Figure, list[Point]]]:
     groups: dict[tuple[str, str], list[list[Point]]] = defaultdict(list)
     for series in series_of(points):
         groups[series[0].question, series[0].machine_id].append(series)
-    return [panel(groups[key]) for key in sorted(groups)]
+    return [panel(groups[key]) for key in sorted(groups, key=lambda key: natural(key[0]))]
 
 
 def panel(group: Sequence[Sequence[Point]]) -> tuple[Figure, list[Point]]:
@@ -137,10 +139,6 @@ def facts_changed(group: Sequence[Sequence[Point]], places: Mapping[str, int]) -
         if point.since:
             words[places[point.set_name]][f"{point.stack}: {point.since}"] = None
     return {place: "; ".join(changes) for place, changes in words.items()}
-
-
-def write_page(points: Sequence[Point], out: Path) -> None:
-    write(out, page("History", points))
 
 
 def page(title: str, points: Sequence[Point], links: Mapping[str, str] | None = None, home: str = "") -> str:

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from suite.order import natural
 from suite.page.formats.render import FILE_NAME, filled
 from suite.page.map.cells import NOTHING
 from suite.page.map.page_map import Map, MapRow
@@ -67,7 +68,7 @@ def index(shown: Sequence[Entry], refused: Sequence[tuple[str, str]]) -> str:
         questions=questions,
         map=newest_map(questions, with_machine=len(machines) > 1),
         workloads=sorted({workload for entry in shown for workload in entry.workloads}),
-        stacks=sorted({stack for entry in shown for stack in entry.stacks}),
+        stacks=sorted({stack for entry in shown for stack in entry.stacks}, key=natural),
         changes=sorted(changes, key=lambda point: (point.created_at, point.question, point.stack), reverse=True),
         changes_max=CHANGES_MAX,
         timed=timed(shown),
@@ -129,7 +130,8 @@ def machines_of(shown: Sequence[Entry]) -> list[Machine]:
         for question in entry.questions:
             questions[question.machine_id][question.name].append(question)
     return [
-        Machine(id_, entries, [asked for _, asked in sorted(questions[id_].items())]) for id_, entries in sets.items()
+        Machine(id_, entries, [questions[id_][name] for name in sorted(questions[id_], key=natural)])
+        for id_, entries in sets.items()
     ]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 from suite.case import GROWING, OUT_OF_MEMORY, Outcome, Purpose, dims_text
+from suite.order import natural
 from suite.plan.search.bracket import Bracket
 from suite.plan.search.curves import MemoryCurve, curve
 from suite.results.analysis import Analysis
@@ -128,8 +129,8 @@ def question(_: str, name: str, rows: Sequence[Row], tolerance: float | None, gr
     growing = [dim for dim in rows[0].case.dims if dim in grows]
     varying = [dim for dim in growing if len({row.case.dims[dim] for row in rows}) > 1]
     axis = varying[0] if len(varying) == 1 else ""
-    placed = sorted(rows, key=lambda row: ([row.case.dims[dim] for dim in growing], row.stack_name))
+    placed = sorted(rows, key=lambda row: ([row.case.dims[dim] for dim in growing], natural(row.stack_name)))
     by_stack = grouped(placed, lambda row: row.stack_name)
-    stacks = tuple(Capacity(stack, axis, tuple(by_stack[stack])) for stack in sorted(by_stack))
+    stacks = tuple(Capacity(stack, axis, tuple(by_stack[stack])) for stack in sorted(by_stack, key=natural))
     shown = tuple(varying or growing)
     return MemoryQuestion(name, axis, shown, tuple(placed), stacks, tolerance if axis else None)

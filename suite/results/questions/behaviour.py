@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 from suite.case import Purpose
+from suite.order import natural
 from suite.sets.rows import Row
 from suite.verdicts.grouping import by_question
 
@@ -66,7 +67,7 @@ def of_probe(_: str, name: str, rows: Sequence[Row]) -> list[Observation]:
     return [
         observation(row, name, title, aspect, titles[aspect], answers.get((aspect, row.stack_name)))
         for aspect in titles
-        for row in sorted(rows, key=lambda row: row.stack_name)
+        for row in sorted(rows, key=lambda row: natural(row.stack_name))
     ]
 
 
@@ -127,4 +128,4 @@ def by_variant(cells: Mapping[CellKey, str]) -> dict[str, ClassComparison]:
         plain, _, variant = stack.partition("@")
         of_variant.setdefault(variant, {})[probe, aspect, plain] = class_
     locked = of_variant.pop("", {})
-    return {variant: between(locked, of_variant[variant]) for variant in sorted(of_variant)}
+    return {variant: between(locked, of_variant[variant]) for variant in sorted(of_variant, key=natural)}

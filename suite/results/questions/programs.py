@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from suite.case import Purpose
 from suite.ir.findings import StackPrograms
 from suite.ir.summary import Program
+from suite.order import natural
 from suite.sets.rows import Row
 from suite.verdicts.grouping import by_question, reasons
 
@@ -37,7 +38,7 @@ def program_questions(rows: Iterable[Row]) -> tuple[ProgramQuestion, ...]:
 
 def program_question(id_: str, name: str, rows: Sequence[Row]) -> ProgramQuestion:
     kept = [row for row in rows if row.entries("programs")]
-    stacks = sorted(map(stack_programs, kept), key=lambda programs: programs.stack)
+    stacks = sorted(map(stack_programs, kept), key=lambda programs: natural(programs.stack))
     unread = [(each.stack, each.unread) for each in stacks if each.unread]
     return ProgramQuestion(id_, name, rows[0], tuple(stacks), (*reasons(rows), *unread))
 

@@ -40,9 +40,20 @@ def sets_of(storage: Storage | None, results: Path) -> list[Listed]:
 
 
 def here(results: Path) -> list[Listed]:
-    """Returns the sets in a folder, oldest first. Unfinished sets are included."""
-    folders = (path.parent for path in results.glob("[!.]*/plan.json") if path.parent.name != LATEST)
-    return sorted(map(of_folder, folders), key=lambda listed: (listed.created_at, listed.where))
+    """Returns the sets in a folder, oldest first. Unfinished and damaged sets are included."""
+    return sorted(map(of_folder, folders(results)), key=lambda listed: (listed.created_at, listed.where))
+
+
+def folders(results: Path) -> list[Path]:
+    """Returns the folders of the sets in a folder, without `latest`, be it the link or a copy of what it led to."""
+    found = {path.parent for name in ("plan.json", manifest.NAME) for path in results.glob(f"[!.]*/{name}")}
+    return sorted(path for path in found if path.name != LATEST and not path.is_symlink())
+
+
+def newest(results: Path) -> Path | None:
+    """Returns the newest whole set in a folder; it may be a copy that is called `latest`."""
+    whole = [listed for listed in map(of_folder, (*folders(results), results / LATEST)) if not listed.trouble]
+    return Path(max(whole, key=lambda listed: listed.created_at).where) if whole else None
 
 
 def of_folder(folder: Path) -> Listed:
@@ -52,6 +63,8 @@ def of_folder(folder: Path) -> Listed:
             rest = f"not finished; `{COMMAND} run --resume={folder}` completes it"
             return Listed("", str(folder), store.facts(), rest)
         known = manifest.read(folder)
+        if not store.results_path.is_file():
+            return Listed(known.name, str(folder), {**known.facts, "outcomes": None}, store.lacks_rows)
     except (UserError, OSError) as broken:
         return Listed("", str(folder), {}, str(broken))
     return Listed(known.name, str(folder), known.facts)

@@ -4,16 +4,18 @@ project's own, in its folder sets/."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from suite.errors import COMMAND, UserError, near_match
 from suite.sets import manifest
 from suite.sets.archive.fetch import fetch
-from suite.sets.archive.listing import of_storage
+from suite.sets.archive.listing import folders, newest, of_storage
 from suite.sets.archive.storage import Storage
 from suite.sets.archive.web import archive_at
 from suite.sets.manifest import SET_NAME
+from suite.sets.result_set import LATEST
 
 RESULTS = Path("results")
 OWN, OWN_PREFIX = Path(__file__).resolve().parents[3] / "sets", "sets:"
@@ -36,13 +38,19 @@ def named(text: str, results: Path = RESULTS) -> Path:
         place, _, name = text.removesuffix("/report.html").rstrip("/").rpartition("/")
         return fetched(name, archive_at(place), results)
     path = Path(text)
+    is_latest = path.name == LATEST
+    home = path.parent if "/" in text or (is_latest and os.path.lexists(path)) else results
+    if is_latest and not (home / LATEST).is_symlink() and (found := newest(home)):
+        return found
     if path.exists():
         return path
-    home = path.parent if "/" in text else results
     if (home / path.name).exists():
         return home / path.name
-    plans = (plan for plan in sorted(home.glob("*/plan.json")) if not plan.parent.is_symlink())
-    names = {str(plan.parent): names_of(plan.parent) for plan in plans}
+    if is_latest and (home / LATEST).is_symlink():
+        found = newest(home)
+        then = f"The newest set there is {found}." if found else f"`{COMMAND} sets --results={home}` lists what is there."
+        raise UserError(f"{home / LATEST} is a link to {(home / LATEST).readlink()}, which isn't there any more. {then}")
+    names = {str(folder): names_of(folder) for folder in folders(home)}
     chosen = only(path.name, names)
     if chosen is None:
         near = near_match(path.name, [name for both in names.values() for name in both])

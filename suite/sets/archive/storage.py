@@ -146,9 +146,11 @@ class Storage:
         target = self.path(name, file)
         written = self.path(UPLOADING, secrets.token_hex(8)) if self.is_local else target
         with refusals(self.uri):
-            if self.is_local:
-                for path in (target, written):
+            for path in (target, written) if self.is_local else ():
+                try:
                     self.filesystem.create_dir(path.rpartition("/")[0], recursive=True)
+                except FileNotFoundError as refused:  # of a file system like /proc
+                    raise UserError(f"{self.uri} can't be written to: {refused}") from None
             with (
                 io.BytesIO(source) if isinstance(source, bytes) else plain_files.opened(source) as read,
                 self.filesystem.open_output_stream(written, compression=None) as stream,

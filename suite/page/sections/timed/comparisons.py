@@ -25,7 +25,7 @@ from suite.page.sections.timed.units import column_units
 from suite.page.tables import Table, Value
 from suite.results.analysis import Comparison
 from suite.results.cases.break_even import Calls
-from suite.results.columns import shown_in
+from suite.results.columns import in_order, shown_in
 from suite.results.frame import Frame
 from suite.results.questions.sweeps import sweeps
 from suite.results.ranking import compared_stacks
@@ -168,7 +168,7 @@ class ComparisonsSection(AnswerSection):
         return [view for view in self.views if view.comparison.id not in swept]
 
     def lines(self) -> Iterable[Mapping[str, Value]]:
-        for line in self.found.table.sort("question", "stack").iter_rows(named=True):
+        for line in self.found.table.sort(in_order("question"), in_order("stack")).iter_rows(named=True):
             yield line | {
                 "purpose": "timed",
                 "baseline": line["baseline"] if line["speedup"] else None,
