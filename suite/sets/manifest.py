@@ -17,9 +17,9 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from suite.order import natural
 from suite.errors import COMMAND, Damaged, UserError
 from suite.ir import files
+from suite.order import natural
 from suite.sets import json_file
 from suite.sets.files import sha256, write_json
 from suite.sets.plan import PlanFile

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import json
+import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -181,3 +185,44 @@ def test_a_place_that_is_not_there_is_refused(home: Path, bucket: Storage) -> No
     assert listing.of_storage(bucket) == [], "a prefix of a bucket that is there"
     with pytest.raises(UserError, match=r"There is no bucket nowhere, which s3://nowhere/sets names\."):
         listing.of_storage(Storage.of("s3://nowhere/sets"))
+
+
+def test_latest_is_the_newest_set_where_there_is_no_link(home: Path) -> None:
+    """On a file system without links; and beside a copy of what the link led to."""
+    for name, when in ((FIRST, 1), (SECOND, 2)):
+        store = ResultSet.open(home / "results" / name)
+        store.settle(replace(store.plan_file, created_at=f"2026-03-0{when}T00:00:00+00:00"))
+        store.commit()
+    latest = home / "results" / "latest"
+    latest.unlink()
+    assert named("results/latest") == named("latest") == Path("results") / SECOND
+    shutil.copytree(home / "results" / FIRST, latest)
+    ResultSet.open(home / "results" / SECOND).make_latest()
+    assert named("results/latest") == Path("results") / SECOND and not latest.is_symlink()
+    assert [Path(listed.where).name for listed in listing.here(Path("results"))] == [FIRST, SECOND]
+
+
+def test_a_run_goes_on_where_no_link_can_be_made(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unable(*_: object) -> None:
+        raise OSError(errno.EOPNOTSUPP, "no links here")
+
+    monkeypatch.setattr(Path, "symlink_to", unable)
+    store = ResultSet.open(home / "results" / FIRST)
+    store.make_latest()
+    assert not os.path.lexists(store.latest)
+
+
+def test_a_link_to_a_removed_set_says_so_and_names_the_newest(home: Path) -> None:
+    shutil.rmtree(home / "results" / SECOND)
+    with pytest.raises(UserError, match=rf"results/latest is a link to {SECOND}, .* newest set there is .*{FIRST}"):
+        named("results/latest")
+
+
+def test_a_set_whose_rows_are_lost_is_not_listed_as_ok(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "results" / SECOND / "results.parquet").unlink()
+    (home / "results" / FIRST / "plan.json").unlink()
+    archives.sets(json=True)
+    first, second = sorted(json.loads(capsys.readouterr().out)["sets"], key=lambda entry: entry["where"])
+    assert not first["whole"] and not second["whole"] and second["outcomes"] is None
+    with pytest.raises(UserError, match=r"results\.parquet is missing"):
+        results.load(home / "results" / SECOND)

@@ -7,14 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from suite.cli.measure.run import say_latest
-from suite.guard.out import is_standard, is_stream, write_out
 from suite import units
+from suite.cli.measure.run import say_latest
 from suite.cli.terminal.output import Columns, print_columns, print_json, print_tables
 from suite.cli.values import LATEST, Json, Names, Origin, ResultsFolder, Several, needed
 from suite.cluster import collect as shares
 from suite.environments import say
 from suite.errors import UserError
+from suite.guard.out import is_standard, is_stream, write_out
 from suite.machine.description import processor
 from suite.page.formats.render import render
 from suite.page.site import history_page
@@ -126,7 +126,10 @@ def history(
     :param pass_: only forward or train (default: both)
     :param out: also write the history to this file: a page (.html) or a table (.parquet); `-` is standard output
     """
-    forms: dict[str, Callable[[Sequence[Point]], str | bytes]] = {".html": partial(history_page.page, "History"), ".parquet": history_page.parquet}
+    forms: dict[str, Callable[[Sequence[Point]], str | bytes]] = {
+        ".html": partial(history_page.page, "History"),
+        ".parquet": history_page.parquet,
+    }
     suffix = ".html" if out and is_stream(out) else Path(out or "").suffix
     if out and suffix not in forms:
         raise UserError(f"--out={out}: a history is written to a file that ends in {' or '.join(forms)}.")

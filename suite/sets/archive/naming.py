@@ -48,8 +48,12 @@ def named(text: str, results: Path = RESULTS) -> Path:
         return home / path.name
     if is_latest and (home / LATEST).is_symlink():
         found = newest(home)
-        then = f"The newest set there is {found}." if found else f"`{COMMAND} sets --results={home}` lists what is there."
-        raise UserError(f"{home / LATEST} is a link to {(home / LATEST).readlink()}, which isn't there any more. {then}")
+        then = (
+            f"The newest set there is {found}." if found else f"`{COMMAND} sets --results={home}` lists what is there."
+        )
+        raise UserError(
+            f"{home / LATEST} is a link to {(home / LATEST).readlink()}, which isn't there any more. {then}"
+        )
     names = {str(folder): names_of(folder) for folder in folders(home)}
     chosen = only(path.name, names)
     if chosen is None:

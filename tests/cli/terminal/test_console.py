@@ -15,6 +15,7 @@ from rich.console import Console
 
 from suite import environments
 from suite.case import Purpose
+from suite.cli.app import app_of, code_of
 from suite.cli.terminal import progress
 from suite.cli.terminal.output import print_table
 from suite.cli.terminal.progress import ProgressBar, ProgressLines, line, listener
@@ -185,3 +186,40 @@ print_table("Cases", ["case", "verdict"], [[{name!r}, "runs"]])
     assert max(map(len, shown)) <= 60
     rows = [line.strip("|").split("|") for line in shown if line.startswith("|")][2:]
     assert "".join(row[0].strip() for row in rows) == name
+
+
+@pytest.mark.parametrize(("columns", "is_table"), [(40, False), (80, True)])
+def test_a_table_fits_its_terminal_or_each_value_has_a_line(
+    columns: int, is_table: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdout", terminal := Terminal())
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("TERM", "xterm")
+    name = "2026-11-29.cpu.1d60841c06aa564e77"
+    print_table("Sets", ["name", "outcomes"], [[name, "12 ok"], ["other", ""]])
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", said).rstrip() for said in terminal.getvalue().splitlines()]
+    assert max(map(len, lines)) <= columns
+    assert (f"| {name} | 12 ok    |" in lines) == is_table
+    assert (f"name: {name}" in lines and "outcomes: 12 ok" in lines) != is_table
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_what_a_stream_can_t_encode_is_replaced_and_the_exit_code_stays(
+    encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, name, io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True))
+    app = app_of("program")
+
+    @app.default
+    def told() -> int:
+        print_table("Times", ["a step"], [["1 – 2 → 3"]])
+        print("漢", file=sys.stderr)
+        return 4
+
+    assert code_of(app, []) == 4
+    assert b"1 ? 2 ? 3" in sys.stdout.buffer.getvalue() and sys.stderr.buffer.getvalue() == b"?\n"

@@ -19,9 +19,10 @@ from suite.cli.app import APP, code_of
 from suite.cli.terminal.output import print_table, write_export
 from suite.cli.terminal.progress import ProgressBar, ProgressLines
 from suite.cli.terminal.streams import plain_streams
+from suite.guard.out import write_out
 from suite.guard.printable import printable
 from suite.page.formats.export import export
-from suite.page.formats.render import render, write
+from suite.page.formats.render import render
 from suite.page.site import history_page
 from suite.page.site.history import Point
 from suite.sets.result_set import ResultSet
@@ -86,12 +87,13 @@ def test_a_page_of_history(tmp_path: Path) -> None:
         apart=EVIL,
         since=EVIL,
     )
-    history_page.write_page([point, dataclasses.replace(point, created_at="2026-03-02")], tmp_path / "page.html")
+    points = [point, dataclasses.replace(point, created_at="2026-03-02")]
+    write_out(tmp_path / "page.html", history_page.page("History", points))
     assert not CONTROLS.search((tmp_path / "page.html").read_text(encoding="utf-8"))
 
 
 def test_a_file_of_any_text(tmp_path: Path) -> None:
-    write(tmp_path / "file", EVIL)
+    write_out(tmp_path / "file", EVIL)
     assert (tmp_path / "file").read_text() == "]0;titleevil"
 
 

@@ -164,11 +164,11 @@ def test_one_process_a_set_is_enough_where_there_are_many() -> None:
 
 def test_a_history_is_a_page_and_a_table(sets: Path, tmp_path: Path) -> None:
     points = history(sets, None, "gemm", "*", print)
-    history_page.write_page(points, tmp_path / "history.html")
+    (tmp_path / "history.html").write_text(history_page.page("History", points), encoding="utf-8")
     text = (tmp_path / "history.html").read_text(encoding="utf-8")
     assert text.count("<section") == 2, "a machine each, for its two stacks"
     assert "jax_jit became 1.2" in text and "script-src" in text
-    history_page.write_parquet(points, tmp_path / "history.parquet")
+    (tmp_path / "history.parquet").write_bytes(history_page.parquet(points))
     table = pq.read_table(tmp_path / "history.parquet").to_pylist()
     assert len(table) == 22 and [row["change"] for row in table if row["change"]] == [pytest.approx(1 / 1.2, rel=0.03)]
 
