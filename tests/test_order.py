@@ -23,11 +23,11 @@ from suite.results.ranking import catalogue_order
     ],
 )
 def test_numbers_count(names: list[str]) -> None:
-    assert sorted(names[::-1], key=natural) == names
+    assert sorted({*names}, key=natural) == names
     table = pl.DataFrame({"name": names[::-1]})
     assert table.sort(in_order("name"))["name"].to_list() == names
 
 
 def test_variants_of_a_stack_by_version() -> None:
     names = ["jax_jit@0.9", "jax_jit@0.10", "jax_jit:f2", "jax_jit:f10"]
-    assert sorted(names[::-1], key=catalogue_order) == names[2:] + names[:2]
+    assert sorted({*names}, key=catalogue_order) == names[2:] + names[:2]
