@@ -88,7 +88,7 @@ def panels_of(points: Sequence[Point]) -> list[tuple[Figure, list[Point]]]:
     groups: dict[tuple[str, str], list[list[Point]]] = defaultdict(list)
     for series in series_of(points):
         groups[series[0].question, series[0].machine_id].append(series)
-    return [panel(groups[key]) for key in sorted(groups, key=lambda key: natural(key[0]))]
+    return [panel(groups[key]) for key in sorted(groups, key=lambda key: (natural(key[0]), *key[1:]))]
 
 
 def panel(group: Sequence[Sequence[Point]]) -> tuple[Figure, list[Point]]:
