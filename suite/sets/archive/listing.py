@@ -51,9 +51,10 @@ def folders(results: Path) -> list[Path]:
 
 
 def newest(results: Path) -> Path | None:
-    """Returns the newest whole set in a folder; it may be a copy that is called `latest`."""
-    whole = [listed for listed in map(of_folder, (*folders(results), results / LATEST)) if not listed.trouble]
-    return Path(max(whole, key=lambda listed: listed.created_at).where) if whole else None
+    """Returns the newest set in a folder that has rows; it may be a copy that is called `latest`."""
+    known = map(of_folder, (*folders(results), results / LATEST))
+    with_rows = [listed for listed in known if listed.facts.get("outcomes")]
+    return Path(max(with_rows, key=lambda listed: listed.created_at).where) if with_rows else None
 
 
 def of_folder(folder: Path) -> Listed:
