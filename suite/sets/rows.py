@@ -246,9 +246,7 @@ def counted(rows: Iterable[Row]) -> list[Row]:
     """
     kept = held(accepted(rows))
     too_fast = (ended(row) for row in kept if Flag.IMPLAUSIBLE in row.flags)
-    return as_judged(
-        kept, {row["case_id"]: {"outcome": IMPLAUSIBLE, "reason": row.text("reason")} for row in too_fast}
-    )
+    return as_judged(kept, {row["case_id"]: {"outcome": IMPLAUSIBLE, "reason": row.text("reason")} for row in too_fast})
 
 
 def held(rows: Sequence[Row]) -> list[Row]:

@@ -133,8 +133,8 @@ def refuse_unlike(pair: SetPair, across: bool) -> None:
     something that decides their times, such as the machine."""
     if not pair.changes and not pair.observed.common:
         raise UserError(
-            f"{pair.first} and {pair.second} have no case in common, timed or observed. Cases differ in their number of "
-            "cores, too: `run --cores=2` measures with two."
+            f"{pair.first} and {pair.second} have no case in common, timed or observed. Cases differ in their number "
+            "of cores, too: `run --cores=2` measures with two."
         )
     if pair.unlike and not across:
         raise UserError(

@@ -18,9 +18,7 @@ from suite.sets.archive.web import storage_of
 from suite.sets.result_set import ResultSet
 
 
-def verify(
-    set: str | None = None, *, from_: Origin = None, signed_by: str | None = None, json: Json = False
-) -> int:
+def verify(set: str | None = None, *, from_: Origin = None, signed_by: str | None = None, json: Json = False) -> int:
     """Prints whether a set is as its manifest says and, with --signed-by, whether one of those signers signed it. Of an
     archive without a set's name it checks every set. Returns the exit code: 3 if not. Raises UserError if there is no
     set of this name.
