@@ -6,7 +6,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import pwd
 import socket
 import struct
 from collections.abc import Iterator
@@ -74,7 +73,7 @@ def address(name: str) -> bytes:
 
 
 def holder(name: str) -> str:
-    """Returns `process 12`, or `process 12 of ada` if it is another user's."""
+    """Returns `process 12`, or `process 12 of another user`."""
     with socket.socket(socket.AF_UNIX) as asking:
         asking.settimeout(0)
         try:
@@ -82,11 +81,4 @@ def holder(name: str) -> str:
         except OSError:  # it has just begun or ended, or hundreds have asked
             return "process unknown"
         pid, user, _ = struct.unpack("3i", asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
-    return f"process {pid}" if user == os.getuid() else f"process {pid} of {user_name(user)}"
-
-
-def user_name(user: int) -> str:
-    try:
-        return pwd.getpwuid(user).pw_name
-    except KeyError:
-        return f"user {user}"
+    return f"process {pid}" if user == os.getuid() else f"process {pid} of another user"

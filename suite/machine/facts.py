@@ -128,7 +128,6 @@ class Facts(TypedDict, total=False):
     cores_online: int | None
     cores_usable: list[int]
     cores_whole: int
-    threads_per_core: int
     caches: dict[str, str | None]
     cpu_quota: float | None
     numa_nodes: int | None
@@ -162,7 +161,6 @@ def machine(name: str = "") -> dict[str, Any]:
         **processor,
         "cores_usable": usable_cores(),
         "cores_whole": whole(usable_cores()),
-        "threads_per_core": max(len(siblings(core)) for core in usable_cores()),
         "cpu_quota": cgroups.cpu_quota(),
         "numa_nodes": len(list(Path("/sys/devices/system/node").glob("node[0-9]*"))) or None,
         "smt": read("/sys/devices/system/cpu/smt/control"),

@@ -22,7 +22,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from suite.errors import Damaged, UserError
-from suite.guard.variables import without_python
 from suite.sets.files import commit
 from suite.sets.read_child import ERRNO, table_of
 from suite.sets.row_check import check_columns, check_row
@@ -95,7 +94,7 @@ def table_by_child(path: Path, columns: Collection[str]) -> pa.Table:
         raise MemoryError
     request: dict[str, Any] = {"path": str(path.absolute()), "columns": list(columns), "rows": ROWS_MAX}
     request |= {"memory_bytes": MEMORY_BYTES_MAX, "answer_bytes": ANSWER_BYTES_MAX, "seconds": ceil(SECONDS_MAX)}
-    environment = without_python(os.environ) | ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    environment = os.environ | ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with READERS, tempfile.NamedTemporaryFile() as answer:
         request["answer"] = answer.name
         command = [sys.executable, "-P", "-m", "suite.sets.read_child", json.dumps(request)]

@@ -91,7 +91,7 @@ def test_runs_with_other_folders_or_of_other_users_see_each_other(
                 with noise.alone(cores=2):
                     pass
             except UserError as refused:
-                code = 7 if f"(process {os.getppid()}{' of root' * (user == 'another')})" in str(refused) else 8
+                code = 7 if f"(process {os.getppid()}{' of another user' * (user == 'another')})" in str(refused) else 8
             finally:
                 os._exit(code)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7

@@ -332,15 +332,6 @@ def test_exit_code_is_that_of_the_rows_that_count() -> None:
 # --- merged file and manifest ---
 
 
-@pytest.mark.parametrize("variable", ["PYTHONPATH", "PYTHONHOME"])
-def test_the_reading_process_is_no_python_of_the_shell(
-    variable: str, stored: ResultSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "json.py").write_text("raise RuntimeError('a shadow')\n")
-    monkeypatch.setenv(variable, str(tmp_path))
-    assert read_rows(stored.results_path) == stored.merged()
-
-
 def test_a_committed_set_is_intact(stored: ResultSet) -> None:
     assert stored.problems() == []
     assert read_rows(stored.results_path, trusted=True) == read_rows(stored.results_path) == stored.merged()
