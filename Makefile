@@ -21,7 +21,7 @@
 # command does, `python3` is taken, and suite.environments searches the version managers' folders for a fitting Python.
 FITS := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13; do \
-	$$python -c '$(FITS)' 2>/dev/null && echo $$python && exit; done; echo python3)
+	$$python -I -c '$(FITS)' 2>/dev/null && echo $$python && exit; done; echo python3)
 
 .PHONY: run setup doctor list report test test-all quick check docs build images base-image clean help orchestrator
 .DEFAULT_GOAL := run
@@ -33,7 +33,7 @@ check docs clean: orchestrator
 	@.venv/bin/invoke $@ $(ARGS)
 
 base-image: orchestrator
-	@.venv/bin/python -m tools.base_image $(ARGS)
+	@.venv/bin/python -Es -m tools.base_image $(ARGS)
 
 # ARGS are quoted again, so that pytest gets ARGS="-m 'not stacks'" as it was written.
 test test-all quick: orchestrator
@@ -45,4 +45,4 @@ help:
 # Runs every time (a tenth of a second), since only the marker in .venv says whether it is whole, from the current lock
 # and of this checkout.
 orchestrator:
-	@$(PYTHON) -m suite.environments orchestrator
+	@$(PYTHON) -Es -m suite.environments orchestrator

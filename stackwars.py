@@ -53,12 +53,10 @@ def from_wheel(words: list[str]) -> None:
             unpack(cache, here)
     except OSError as broken:
         sys.exit(f"{cache} can't be written: {broken.strerror}. XDG_CACHE_HOME names another folder for caches.")
-    made = [sys.executable, "-m", "suite.environments", "orchestrator"]
+    made = [sys.executable, "-Es", "-m", "suite.environments", "orchestrator"]
     # Standard output is the command's alone.
     try:
-        ended = subprocess.run(
-            made, cwd=here, env=os.environ | {"PYTHONPATH": str(here)}, stdout=sys.stderr, check=False
-        )
+        ended = subprocess.run(made, cwd=here, stdout=sys.stderr, check=False)
     except KeyboardInterrupt:
         sys.exit(130)
     if ended.returncode:

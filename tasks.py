@@ -17,6 +17,10 @@ from invoke.tasks import Task, task
 
 from suite.cli.app import APP, COMMANDS, code_of
 from suite.cli.values import typed
+from suite.guard.variables import without_python
+
+for name in os.environ.keys() - without_python(os.environ).keys():  # mypy and pytest are Pythons, too
+    del os.environ[name]
 
 TOOLS = Path(sys.executable).parent
 SITE = (f"{TOOLS}/mkdocs", "build", "--strict")  # with --quiet it would not hear of warnings, and pass

@@ -162,10 +162,10 @@ def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="session", autouse=True)
 def temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Of this session alone, for all that it starts or runs itself: there a run marks the machine as taken."""
+    """Of this session alone, for all that it starts or runs itself; and a name of its own for the lock of runs."""
     folder = tmp_path_factory.mktemp("temporary")
     os.environ["TMPDIR"] = str(folder)
-    noise.USER_FOLDER = folder / noise.USER_FOLDER.name
+    os.environ["STACKWARS_LOCK"] = noise.LOCK = str(folder)
 
 
 @pytest.fixture(autouse=True)

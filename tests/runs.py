@@ -36,13 +36,13 @@ class Run:
 
 
 def invoke_run(place: Path, *options: str, engine: str = "local", module: str = "") -> Run:
-    """`invoke run ... --json`. With a folder for temporary files of its own it isn't refused beside another.
+    """`invoke run ... --json`. With a lock of its own it isn't refused beside another.
 
     `module`: tests.together, tests.older or tests.unwarmed, in place of invoke.
     """
     program = [sys.executable, "-m", module] if module else STACKWARS
     words = [*program, "run", f"--engine={engine}", "--preset=tiny", "--json", f"--results={place}", *options]
-    variables = os.environ | {"COLUMNS": "200", "TMPDIR": str(place)}
+    variables = os.environ | {"COLUMNS": "200", "TMPDIR": str(place), "STACKWARS_LOCK": str(place)}
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=variables)
     assert done.stdout.startswith("{"), done.stderr
     return Run(done.returncode, json.loads(done.stdout), done.stderr)

@@ -40,8 +40,8 @@ def command(place: Path, *options: str) -> list[str]:
 
 
 def variables(place: Path, **more: str) -> dict[str, str]:
-    """With a folder for temporary files of its own a run isn't refused beside another."""
-    return os.environ | {"TMPDIR": str(place)} | more
+    """With a lock of its own a run isn't refused beside another."""
+    return os.environ | {"TMPDIR": str(place), "STACKWARS_LOCK": str(place)} | more
 
 
 def resume(folder: Path, **more: str) -> tuple[list[dict[str, Any]], str]:

@@ -17,7 +17,7 @@ usage() { sed -n '5,7s/^# *//p' "$0" >&2; exit 2; }
 measure() { # FOLDER NAME OPTIONS...: the checkout in FOLDER, with its own environments, as the set $out/NAME/latest
     local folder=$1 name=$2
     shift 2
-    (cd "$folder" && "$python" -m suite.environments orchestrator && .venv/bin/stackwars run --results="$out/$name" "$@") >&2 ||
+    (cd "$folder" && "$python" -Es -m suite.environments orchestrator && .venv/bin/stackwars run --results="$out/$name" "$@") >&2 ||
         (($? == 3)) || exit "$?" # a case that failed is a result: the comparison says whether it did before
 }
 
@@ -36,7 +36,7 @@ stored)
     (($# >= 3)) || usage
     name=$2 archive=$3
     shift 3
-    (cd "$root" && "$python" -m suite.environments orchestrator) >&2
+    (cd "$root" && "$python" -Es -m suite.environments orchestrator) >&2
     "$root/.venv/bin/stackwars" fetch --set="$name" --from="$archive" --results="$out/before" >&2
     before=$out/before/$name
     ;;

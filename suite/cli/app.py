@@ -17,6 +17,7 @@ from cyclopts.exceptions import UnknownCommandError, UnknownOptionError, UnusedC
 
 from suite.cli.terminal.streams import plain_streams
 from suite.errors import COMMAND, UserError, unknown_word
+from suite.machine import limits
 
 USAGE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
@@ -97,8 +98,23 @@ def code_of(app: App, words: Sequence[str]) -> int:
         except BrokenPipeError:  # `./stackwars list | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return BROKEN_PIPE
+        except (MemoryError, ImportError, OSError, RuntimeError) as failed:
+            code, told = USAGE, starved(failed)
+            if not told:
+                raise
         print(told, file=sys.stderr)
         return code
+
+
+def starved(failed: Exception) -> str:
+    """Returns the sentence about a failure for want of memory, or of what a shell limits: threads, files. Empty
+    for any other. cyclopts wraps what a library raised as it was loaded."""
+    cause = failed.__cause__ or failed
+    tight = limits.warnings()
+    if not tight and not isinstance(cause, MemoryError):
+        return ""
+    what = "out of memory" if isinstance(cause, MemoryError) else f"{type(cause).__name__}: {cause}"
+    return " ".join([f"The command ended: {what}.", *tight])
 
 
 def refusal(program: str, mistake: CycloptsError) -> str:

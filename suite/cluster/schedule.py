@@ -3,6 +3,7 @@ environment."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Collection
@@ -10,6 +11,7 @@ from collections.abc import Collection
 from suite.case import Flag
 from suite.environments import venv
 from suite.errors import COMMAND, UserError
+from suite.guard.variables import without_python
 from suite.launch.engine import ROOT
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import accepted
@@ -28,7 +30,8 @@ def hand_out(store: ResultSet, address: str, force: bool, mark: int) -> bool:
     """
     python = venv.ensure("ray", CLUSTER).python
     command = [str(python), "-m", "suite.cluster.ray_queue", str(store.folder.absolute()), f"--address={address}"]
-    queue = subprocess.Popen([*command, *(["--force"] if force else [])], cwd=ROOT, pass_fds=[mark])
+    environ = without_python(os.environ)
+    queue = subprocess.Popen([*command, *(["--force"] if force else [])], cwd=ROOT, pass_fds=[mark], env=environ)
     try:
         code = queue.wait()
     except KeyboardInterrupt:

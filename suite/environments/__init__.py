@@ -12,6 +12,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
+# How this program's Pythons are started: without the shell's PYTHONPATH and PYTHONHOME, which may hide a library.
+ISOLATED = "-Es"
+
 
 def say(text: str, end: str = "\n") -> None:
     print(text, end=end, file=sys.stderr, flush=True)

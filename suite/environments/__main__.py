@@ -8,22 +8,29 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from suite import environments
-from suite.environments import pythons, say
+from suite.environments import ISOLATED, pythons, say, uv
 from suite.environments.locks import ORCHESTRATOR, newest
 from suite.environments.venv import ensure
 from suite.errors import UserError
+from suite.machine import limits
 
 
 def main(arguments: Sequence[str]) -> int:
     """Makes the environments that the arguments name, by default the orchestrator's. Returns the exit code: 0; 2 for an
     error that the user can mend; 130 after Ctrl-C."""
-    if python := other_python():
-        os.execv(python, [python, "-m", "suite.environments", *arguments])
+    if refusal := limits.refusal():
+        say(refusal)
+        return 2
     try:
+        if python := other_python():
+            os.execv(python, [python, ISOLATED, "-m", "suite.environments", *arguments])
         for name in arguments or [ORCHESTRATOR]:
             ensure(name)
     except UserError as refused:
         say(str(refused))
+        return 2
+    except OSError as broken:
+        say(f"{broken.filename}: {broken.strerror}. {uv.remedy(str(broken))}")
         return 2
     except KeyboardInterrupt:
         return 130

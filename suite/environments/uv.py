@@ -15,15 +15,23 @@ from suite import environments
 from suite.environments import say
 from suite.environments.locks import ORCHESTRATOR, Lock, all_locks, beside, names, newest, pythons_named
 from suite.errors import COMMAND, UserError, unknown
+from suite.guard.variables import without_python
 
 # PyTorch's index of CPU builds. It is used only if neither UV_FIND_LINKS nor PIP_FIND_LINKS is set.
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 # The oldest Linux on which all wheels of a target run; libtpu's wheels need a newer one than the others.
 GLIBC, GLIBC_OF_TPU = "2_28", "2_31"
 
+ELSEWHERE = (
+    "Work in a copy of this checkout of your own (`git clone`), or have its owner run `make setup` and let others read "
+    "what that makes."
+)
 # What to do about an installer's failure: the remedy of the first entry whose words are in the message.
 REMEDIES = (
     ("hash mismatch", "A file differs from the locked one and was refused. Restore the lock if it was edited."),
+    ("failed to initialize cache", "UV_CACHE_DIR names another folder for uv's cache."),
+    ("read-only file system", f"That folder can't be written. {ELSEWHERE}"),
+    ("permission denied", f"You may not read or write there. {ELSEWHERE}"),
     ("no space left", "The disk is full: a target's environments take up to 17 GB, and uv's cache as much again."),
     ("unknownissuer", "A proxy signs for the index: UV_SYSTEM_CERTS=true lets uv trust what this machine trusts."),
     ("download.pytorch.org", "UV_FIND_LINKS=DIR (or PIP_FIND_LINKS=DIR) takes PyTorch's CPU wheel from a folder."),
@@ -105,8 +113,8 @@ def run(command: Sequence[str], failure: str) -> str:
     if uv knew all releases and found none that fit together.
     """
     # The user's settings must not change what is installed, nor prevent byte code, which halves import times.
-    dropped = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "VIRTUAL_ENV", "UV_FIND_LINKS", "UV_REQUIRE_HASHES")
-    environ = {name: value for name, value in os.environ.items() if name not in dropped}
+    dropped = ("VIRTUAL_ENV", "UV_FIND_LINKS", "UV_REQUIRE_HASHES")
+    environ = {name: value for name, value in without_python(os.environ).items() if name not in dropped}
     done = subprocess.run(
         command,
         cwd=environments.ROOT,

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from suite import environments
-from suite.environments import pythons, say, uv
+from suite.environments import ISOLATED, pythons, say, uv
 from suite.environments.locks import ORCHESTRATOR, Lock, Locks, all_locks, names, newest, owner, variants, version_key
 from suite.errors import UserError, unknown
 
@@ -42,21 +42,24 @@ def place(lock: Lock) -> Path:
 
 
 def status(lock: Lock) -> str:
-    """Returns the state of a lock's environment: `ready`, `missing`, `no lock` or `half-made`. An environment is also
-    `half-made` if it belongs to another lock or checkout, or its Python is gone."""
+    """Returns the state of a lock's environment: `ready`, `missing`, `no lock`, `unreadable` or `half-made`. An
+    environment is also `half-made` if it belongs to another lock or checkout, or its Python is gone."""
     folder = place(lock)
     if not lock.exists:
         return "no lock"
     if not os.path.lexists(folder):
         return "missing"
     marker = folder / MARKER
-    whole = marker.is_file() and marker.read_bytes() == os.fsencode(seal(lock))
-    return "ready" if whole and (folder / "bin" / "python").exists() else "half-made"
+    try:
+        whole = marker.is_file() and marker.read_bytes() == os.fsencode(seal(lock))
+        return "ready" if whole and (folder / "bin" / "python").exists() else "half-made"
+    except PermissionError:
+        return "unreadable"
 
 
 def seal(lock: Lock) -> str:
     """Returns the text of the marker of a whole environment: the lock's sha256. The orchestrator's marker also has the
-    checkout's path, and the commands that pyproject.toml defines.
+    checkout's path, the commands that pyproject.toml defines, and how they start their Python.
 
     The reason is the scripts in `.venv/bin`. They name the interpreter and the project by full paths: in a checkout
     that was moved they can't start, and in a copy they would silently run the original. They also name the functions
@@ -64,7 +67,7 @@ def seal(lock: Lock) -> str:
     """
     words = [lock.sha256 or "none"]
     if lock.name == ORCHESTRATOR:
-        words += [str(environments.ROOT), project_scripts()]
+        words += [str(environments.ROOT), project_scripts(), ISOLATED]
     return "\n".join(words) + "\n"
 
 
@@ -178,15 +181,17 @@ def made(lock: Lock) -> Environment:
     if not lock.exists:
         known = [*names(lock.target), *variants(lock.target), ORCHESTRATOR]
         raise unknown("locked environment", lock.name, known, of=f"Target {lock.target}")
-    folder = place(lock)
-    if status(lock) != "ready":
+    folder, state = place(lock), status(lock)
+    if state == "unreadable":
+        raise UserError(f"{folder} is another user's, and you can't read it. {uv.ELSEWHERE}")
+    if state != "ready":
         try:
             with only_one(folder):
                 if status(lock) != "ready":  # another process may have made it while this one waited
                     make(lock, folder)
         except OSError as broken:
-            advice = uv.remedy(str(broken))
-            raise UserError(f"Environment {lock.name} can't be made in {folder}: {broken}.\n{advice}") from None
+            why, advice = f"{broken.filename}: {broken.strerror}", uv.remedy(str(broken))
+            raise UserError(f"Environment {lock.name} can't be made in {folder} ({why}). {advice}") from None
     return Environment(folder / "bin" / "python", lock)
 
 
@@ -220,12 +225,21 @@ def make(lock: Lock, folder: Path) -> None:
             # Last, since it needs what the lock brings.
             this = ["--no-deps", "--no-build-isolation", "--editable", str(environments.ROOT)]
             uv.run([program, "pip", "install", "--python", inside, *this], failure)
+            isolate(folder)
         (folder / MARKER).write_bytes(os.fsencode(sealed))
     except BaseException:  # Ctrl-C as well: no half-made environment stays
         say("failed")
         remove(folder)
         raise
     say(f"{time.monotonic() - started:.1f} s, {size(folder) / 1e6:.0f} MB")
+
+
+def isolate(folder: Path) -> None:
+    """Has the scripts of an environment start their Python isolated from the shell's variables, as `ISOLATED` says. uv
+    writes `#!PYTHON`, or `'exec' 'PYTHON' "$0"` for a path that is long or has a space."""
+    for script in filter(Path.is_file, (folder / "bin" / "stackwars", folder / "bin" / "invoke")):
+        text = script.read_text(encoding="utf-8")
+        script.write_text(re.sub(r"(/bin/python[\d.]*'?)(?=\s)", rf"\1 {ISOLATED}", text, count=1), encoding="utf-8")
 
 
 def refuse_python(wanted: list[str]) -> None:

@@ -1,9 +1,13 @@
-"""A lock file. The kernel releases the lock when the process that holds it ends, even if that process is killed."""
+"""Locks: a file, or a name that all of this machine sees. The kernel releases a lock when the process that holds it
+ends, even if that process is killed."""
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import socket
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,3 +51,34 @@ def is_at(descriptor: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:
         return False
+
+
+@contextmanager
+def held_by_all(name: str, what: str, advice: str) -> Iterator[None]:
+    """Holds a name among the abstract sockets (unix(7)), which every user sees whatever folders they have; only another
+    network namespace, as a container has, has names of its own. Raises Busy as `held` does."""
+    with socket.socket(socket.AF_UNIX) as lock:
+        try:
+            lock.bind(address(name))
+            lock.listen()
+        except OSError as taken:
+            if taken.errno != errno.EADDRINUSE:
+                raise
+            raise Busy(f"{what} ({holder(name)}): {advice}.") from None
+        yield
+
+
+def address(name: str) -> bytes:
+    return b"\0" + os.fsencode(name)[-100:]  # the kernel takes 107 bytes
+
+
+def holder(name: str) -> str:
+    """Returns `process 12`, or `process 12 of another user`."""
+    with socket.socket(socket.AF_UNIX) as asking:
+        asking.settimeout(0)
+        try:
+            asking.connect(address(name))
+        except OSError:  # it has just begun or ended, or hundreds have asked
+            return "process unknown"
+        pid, user, _ = struct.unpack("3i", asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    return f"process {pid}" if user == os.getuid() else f"process {pid} of another user"

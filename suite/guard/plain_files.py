@@ -13,6 +13,7 @@ import os
 import stat
 from typing import BinaryIO
 
+PART_BYTES = 2**20
 StrPath = str | os.PathLike[str]
 
 
@@ -28,11 +29,14 @@ def opened(path: StrPath) -> BinaryIO:
 
 def read(path: StrPath, most_bytes: int) -> bytes:
     """Returns the bytes of a plain file. Raises OSError as `opened` does, and for a larger file."""
+    data = bytearray()
     with opened(path) as file:
-        data = file.read(most_bytes + 1)
+        # By parts: a read of `most_bytes` would take that much memory, however small the file is.
+        while len(data) <= most_bytes and (part := file.read(min(PART_BYTES, most_bytes + 1 - len(data)))):
+            data += part
     if len(data) > most_bytes:
         raise OSError(errno.EFBIG, f"Larger than {most_bytes:,} bytes", str(path))
-    return data
+    return bytes(data)
 
 
 def created(path: StrPath) -> int:

@@ -17,6 +17,7 @@ from pathlib import Path
 from suite.case import COMPILE_PHASES, MESSAGE_BYTES_MAX, Flag, Outcome, phase_words
 from suite.launch.events import Account
 from suite.launch.process import Exit
+from suite.machine import limits
 
 ROOT = Path(__file__).parents[2]
 FRAME = re.compile(r'^[\s|]*File "(/[^"]+)", line (\d+)', re.MULTILINE)  # a line of a traceback or exception group
@@ -58,6 +59,7 @@ HOST_OOM = (
     r"DefaultCPUAllocator: (can't allocate|not enough) memory",  # PyTorch
     r"\bbad_alloc\b",  # the C++ of every framework
     r"Cannot allocate memory",  # the system: ENOMEM
+    r"failed to map segment from shared object",  # the loader, under a limit on address space
 )
 ABSENT_DEVICE = (
     r"No CUDA GPUs are available",  # PyTorch
@@ -104,8 +106,8 @@ class Evidence:
 
     @property
     def where(self) -> str:
-        """Returns the phase in words."""
-        return phase_words(self.events.phase)
+        """Returns the phase in words, with the shell's limits that may have stopped the process."""
+        return ", under ".join(filter(None, [phase_words(self.events.phase), limits.said(self.exit.shell_limits)]))
 
     def quote(self, patterns: Sequence[str]) -> str | None:
         """Returns the first of `lines` that matches the first of these patterns that any line matches: the frameworks'

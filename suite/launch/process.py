@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from suite.guard import plain_files
+from suite.machine.limits import KINDS
 
 CHECK_SECONDS = 0.25
 THRASHING_SECONDS = 15.0
@@ -48,6 +49,7 @@ class Exit:
     its memory was full and it only read evicted pages of its files again. `left_behind` counts descendants that
     outlived SIGKILL. `phase_seconds` is the time that the worker spent in each phase in which it reads its clock, by
     the supervisor's clock and to a few of its looks, without the time in which it held; empty if unknown.
+    `shell_limits` are `limits.tight` of the worker.
     """
 
     limits: ProcessLimits
@@ -67,6 +69,7 @@ class Exit:
     problem: str | None = None
     thrashed: bool = False
     phase_seconds: Mapping[str, float] = field(default_factory=dict)
+    shell_limits: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, folder: Path, limits: ProcessLimits) -> Exit:
@@ -78,6 +81,8 @@ class Exit:
             raise TypeError(f"{EXIT_FILE} lacks {', '.join(sorted(lacking))}")
         if not all(isinstance(seconds, float) for seconds in account["phase_seconds"].values()):
             raise TypeError(f"{EXIT_FILE} has phases without seconds")
+        if not all(name in KINDS and isinstance(most, int) for name, most in dict(account["shell_limits"]).items()):
+            raise TypeError(f"{EXIT_FILE} has limits that no shell has")
         return cls(**account, limits=limits)
 
     @classmethod

@@ -52,11 +52,17 @@ def processor(machine: Mapping[str, Any]) -> str:
 
 
 def cores(machine: Mapping[str, Any]) -> str:
+    """Returns `2 of 4 cores`; of a processor with hyperthreads, `2 hyperthreads of 1 core (of 8 hyperthreads)`. In sets
+    without that fact a hyperthread counts as a core."""
     usable, online = machine.get("cores_usable"), machine.get("cores_online")
     if not (usable and online):
         return ""
-    quota = machine.get("cpu_quota")
-    return f"{len(usable)} of {online} cores" + (f", a quota of {quota:.3g} cores" if quota else "")
+    quota, told = machine.get("cpu_quota"), f"{len(usable)} of {online} cores"
+    if machine.get("threads_per_core", 1) > 1:
+        count, rest = machine["cores_whole"], f" (of {online} hyperthreads)" if online > len(usable) else ""
+        told = f"{len(usable)} {'hyperthreads' if len(usable) > 1 else 'hyperthread'} of {count} "
+        told += f"{'cores' if count > 1 else 'core'}{rest}"
+    return told + (f", a quota of {quota:.3g} cores" if quota else "")
 
 
 def memory(machine: Mapping[str, Any]) -> str:

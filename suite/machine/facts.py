@@ -64,6 +64,11 @@ def siblings(core: int) -> list[int]:
     return found if core in found else [core]
 
 
+def whole(cores: Iterable[int]) -> int:
+    """Returns how many cores these processors are, each with all its hyperthreads."""
+    return len({min(siblings(core)) for core in cores})
+
+
 def memory() -> dict[str, int]:
     """Returns the bytes of memory, available memory and swap, and of a limit on this program; by their names in
     machine.json."""
@@ -122,6 +127,7 @@ class Facts(TypedDict, total=False):
     cpu_flags: list[str]
     cores_online: int | None
     cores_usable: list[int]
+    cores_whole: int
     caches: dict[str, str | None]
     cpu_quota: float | None
     numa_nodes: int | None
@@ -154,6 +160,7 @@ def machine(name: str = "") -> dict[str, Any]:
         "kernel": platform.release(),
         **processor,
         "cores_usable": usable_cores(),
+        "cores_whole": whole(usable_cores()),
         "cpu_quota": cgroups.cpu_quota(),
         "numa_nodes": len(list(Path("/sys/devices/system/node").glob("node[0-9]*"))) or None,
         "smt": read("/sys/devices/system/cpu/smt/control"),

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
 
 from suite.errors import UserError
-from suite.guard.held import Busy, held
-from suite.machine import cgroups, facts
+from suite.guard.held import Busy, held_by_all
+from suite.machine import cgroups, facts, limits
 from suite.protocol import Protocol
 
 CHUNK = bytes(1 << 20)
 ROUNDS = 32  # chunks: each core hashes 32 MiB for a reading, by instructions that no workload uses
 LOAD_MAX = 0.5  # last minute's load average per core above which a machine counts as busy
-USER_FOLDER = Path(tempfile.gettempdir()) / f"stackwars-{os.getuid()}"
+LOCK = os.environ.get("STACKWARS_LOCK", "stackwars-run")  # the name under which runs see each other
 READINGS = 5  # their median counts, since an interrupt spoils a reading; about 100 ms in all
 
 
@@ -87,40 +84,21 @@ def compare(before: NoiseReading, after: NoiseReading, protocol: Protocol) -> di
 
 @contextmanager
 def alone(*, force: bool = False, cores: int | None = None) -> Iterator[list[str]]:
-    """Holds this user's lock, so that the user has only one run at a time on this machine. Yields warnings about what
-    disturbs the run: a high load shows runs of other users too.
+    """Holds this machine's lock, so that it has only one run at a time, whosever. Yields warnings about what disturbs
+    the run.
 
-    Raises UserError if another run of this user holds the lock, since each would disturb the other. With `force`, this
-    too is only a warning.
+    Raises UserError if another run holds the lock, since each would disturb the other. With `force`, this too is only a
+    warning.
     """
-    warnings = []
+    warnings = limits.warnings()
     load, cores = os.getloadavg()[0], cores or len(facts.usable_cores())
     if load > LOAD_MAX * cores:
         warnings.append(f"This machine is busy: a load of {load:.1f} on {cores} cores. Its figures will be noisy.")
     with ExitStack() as stack:
         try:
-            lock = user_folder() / "run.lock"
-            stack.enter_context(held(lock, "Another run is going on here", "each disturbs the other"))
+            stack.enter_context(held_by_all(LOCK, "Another run is going on here", "each disturbs the other"))
         except Busy as other:
             if not force:
                 raise UserError(f"{other} Wait for its end, or run beside it with --force.") from None
             warnings.append(str(other))
         yield warnings
-
-
-def user_folder() -> Path:
-    """Returns this user's own folder in the system's folder for temporary files; makes it if there is none. Raises
-    UserError if another user made it or may write in it."""
-    with suppress(FileExistsError):
-        USER_FOLDER.mkdir(mode=0o700)
-    status = USER_FOLDER.lstat()
-    if (
-        not stat.S_ISDIR(status.st_mode)
-        or status.st_uid != os.getuid()
-        or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    ):
-        raise UserError(
-            f"{USER_FOLDER} isn't a folder in which you alone can write, so another user could redirect what a run "
-            "writes there. Have it removed, or set TMPDIR to another folder."
-        )
-    return USER_FOLDER

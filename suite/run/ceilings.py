@@ -19,6 +19,7 @@ from suite.environments.locks import Locks
 from suite.errors import UserError
 from suite.ir.summary import Program
 from suite.launch.engine import worker_environment
+from suite.machine import limits
 from suite.machine.bandwidth import caches
 from suite.machine.description import moved
 from suite.machine.roofline import PLACES, TIMES_MOVED, Roofline, undisturbed
@@ -160,6 +161,7 @@ def job(python: Path, module: str, cores: tuple[int, ...], *options: str) -> dic
     command = [str(python), "-m", module, *options, "--cores", *map(str, cores)]
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise UserError(f"What the machine reaches couldn't be measured: {done.stderr.strip()[-500:]}")
+        why = done.stderr.strip().rpartition("\n")[2] or f"its process exited {done.returncode}"
+        raise UserError(" ".join([f"What the machine reaches couldn't be measured: {why}.", *limits.warnings()]))
     printed: dict[str, Any] = json.loads(done.stdout)
     return printed

@@ -13,6 +13,7 @@ import pytest
 from suite import environments
 from suite.cli.app import APP, COMMANDS, app_of, code_of
 from suite.errors import UserError
+from suite.machine import limits
 from tests.launch.programs import HUNG_SECONDS
 from tests.runs import STACKWARS
 from tests.typed import FLAGS, TOOLS, answered
@@ -90,6 +91,26 @@ def test_a_refusal_and_an_interruption_are_their_message_alone(
     assert code_of(app, []) == code
     out, error = capsys.readouterr()
     assert out == "" and error.endswith(said) and error.count("\n") == 1
+
+
+@pytest.mark.parametrize("failure", [MemoryError(), RuntimeError("can't start new thread"), OSError(27, "Too large")])
+def test_a_shell_s_limit_is_named_in_place_of_a_traceback(
+    failure: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        raise failure
+
+    app = app_of("program")
+    app.default(fail)
+    monkeypatch.setattr(limits, "limits", lambda: {"processes": 60})
+    assert code_of(app, []) == 2
+    assert "(ulimit -u 60)" in capsys.readouterr().err
+    monkeypatch.setattr(limits, "limits", dict)
+    if isinstance(failure, MemoryError):
+        assert code_of(app, []) == 2
+    else:
+        with pytest.raises(type(failure)):
+            code_of(app, [])
 
 
 def test_a_command_decides_its_own_exit_code_and_a_defect_of_ours_keeps_its_traceback() -> None:

@@ -108,3 +108,22 @@ def test_every_command_in_a_text_exists() -> None:
             assert options <= {"--help"} | FLAGS[task], (name, command)
         else:
             assert task in ("--list", "--help", "…"), (name, command)
+
+
+ENTRIES = (
+    ["./stackwars", "images", "--help"],
+    ["make", "--silent", "images", "ARGS=--help"],
+    [".venv/bin/stackwars", "images", "--help"],
+    [".venv/bin/invoke", "images", "--help"],
+    [".venv/bin/stackwars", "report", f"--set={next((environments.ROOT / 'sets').glob('20*'))}", "--format=json"],
+)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=" ".join)
+@pytest.mark.parametrize("variable", ["PYTHONPATH", "PYTHONHOME"])
+def test_every_entry_starts_its_python_without_the_shell_s(variable: str, entry: list[str], tmp_path: Path) -> None:
+    for name in ("polars", "cyclopts", "numpy", "pyarrow", "json", "typing"):
+        (tmp_path / f"{name}.py").write_text("raise RuntimeError('a shadow')\n")
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), variable: str(tmp_path)}
+    done = subprocess.run(entry, cwd=environments.ROOT, capture_output=True, text=True, check=False, env=environ)
+    assert (done.returncode, done.stderr) == (0, "")

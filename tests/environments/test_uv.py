@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -131,3 +132,15 @@ def test_the_orchestrator_has_one_lock_for_all_of_its_pythons(root: Path, comman
 def test_an_installers_failure_says_what_to_do(message: str, advice: str) -> None:
     with pytest.raises(UserError, match=advice):
         uv.run(["sh", "-c", f"echo '{message}' >&2; exit 2"], "The lock could not be installed.")
+
+
+@pytest.mark.parametrize("name", ["PYTHONPATH", "PYTHONHOME"])
+def test_an_installer_is_no_python_of_the_shell(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "json.py").write_text("raise RuntimeError('a shadow')\n")
+    monkeypatch.setenv(name, str(tmp_path))
+    assert uv.run([sys.executable, "-c", "import json; print(json.loads('1'))"], "it failed") == "1\n"
+
+
+@pytest.mark.parametrize("said", ["[Errno 30] Read-only file system: '/x/.venv'", "[Errno 13] Permission denied: '/x'"])
+def test_a_folder_of_somebody_else_has_a_way_out(said: str) -> None:
+    assert "git clone" in uv.remedy(said) and "network" not in uv.remedy(said)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -230,3 +233,53 @@ def test_pruning_keeps_the_current_lock_only(root: Path) -> None:
     new.mkdir(parents=True)
     assert venv.prune() == [old]
     assert new.exists()
+
+
+@pytest.fixture
+def theirs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A checkout that everybody can read, and `.environments` with one that nobody may, seen by who isn't root."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        root = Path(folder)
+        (root / "docker" / "locks" / "cpu").mkdir(parents=True)
+        (root / "docker" / "locks" / "cpu" / "six.txt").write_text(HERE)
+        monkeypatch.setattr(environments, "ROOT", root)
+        made = venv.place(locks.newest("six", "cpu"))
+        made.mkdir(parents=True)
+        (made / venv.MARKER).touch()
+        made.chmod(0)
+        root.chmod(0o555)
+        user = os.geteuid()
+        if user == 0:
+            os.seteuid(65534)
+        yield made
+        os.seteuid(user)
+        root.chmod(0o755)
+        made.chmod(0o755)
+
+
+def test_an_environment_of_another_user_has_a_way_out(theirs: Path) -> None:
+    assert venv.status(locks.newest("six", "cpu")) == "unreadable"
+    with pytest.raises(UserError, match=rf"{theirs} is another user's.*git clone"):
+        venv.ensure("six")
+
+
+def test_a_folder_that_cant_be_written_is_named(theirs: Path) -> None:
+    with pytest.raises(UserError, match=r"\.environments/locks: Permission denied.*git clone") as refused:
+        venv.made(replace(locks.newest("six", "cpu"), name="seven"))
+    assert "network" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#!/x/.venv/bin/python\nimport sys\n",
+        "#!/bin/sh\n'''exec' '/a b/.venv/bin/python' \"$0\" \"$@\"\n' '''\nimport sys\n",
+    ],
+)
+def test_commands_start_their_python_isolated(text: str, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    script = tmp_path / "bin" / "stackwars"
+    script.write_text(text)
+    venv.isolate(tmp_path)
+    isolated = text.replace("/bin/python'", "/bin/python' -Es").replace("/bin/python\n", "/bin/python -Es\n")
+    assert script.read_text() == isolated != text

@@ -50,6 +50,15 @@ def died(number: int) -> dict[str, Any]:
     return {"exit_code": None, "signal": number, "told": {"ended": False, "phase": "place"}}
 
 
+def test_a_loader_without_address_space_is_out_of_memory() -> None:
+    found = judged(
+        exception=("ImportError", "libtorch_cpu.so: failed to map segment from shared object"),
+        shell_limits={"address_space_bytes": 2**30},
+    )
+    assert found.outcome is Outcome.OOM_HOST
+    assert found.reason is not None and "in the steady runs, under ulimit -v 1.00 GiB: ImportError" in found.reason
+
+
 def test_ok_has_no_reason_and_keeps_its_flags() -> None:
     found = judged(told={"flags": ["assumed"]}, stderr="RESOURCE_EXHAUSTED: tried again with less")
     assert (found.outcome, found.reason, found.flags) == (Outcome.OK, None, ["assumed"])

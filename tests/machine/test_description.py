@@ -30,6 +30,16 @@ def test_a_run_names_its_machine_in_a_few_words() -> None:
     assert named({}) == "unknown processor"
 
 
+def test_hyperthreads_are_no_cores() -> None:
+    smt = MACHINE | {"threads_per_core": 2}
+    assert "2 hyperthreads of 1 core (of 4 hyperthreads)" in named(smt | {"cores_whole": 1})
+    assert "2 hyperthreads of 2 cores (of 4 hyperthreads)" in named(smt | {"cores_whole": 2})
+    assert (
+        named(smt | {"cores_whole": 1, "cores_online": 2}) == "AMD EPYC, 2 hyperthreads of 1 core, 24.0 GiB of memory"
+    )
+    assert "2 of 4 cores" in named(MACHINE | {"threads_per_core": 1, "cores_whole": 2})
+
+
 def test_what_is_not_known_is_left_out() -> None:
     assert describe({"cpu_model": "X"}) == "X"
     assert describe({"cpu_model": "X", "cpu_flags": ["avx", "avx2"], "caches": {"L3 Unified": None}}) == "X, AVX2"

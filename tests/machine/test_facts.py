@@ -74,3 +74,9 @@ def test_a_process_with_fewer_cores_gets_whole_ones_first(monkeypatch: pytest.Mo
     pairs = {0: "0-1", 1: "0-1", 2: "2,6", 6: "2,6", 7: "", 8: "9"}
     monkeypatch.setattr(facts, "read", lambda path: pairs[int(path.split("cpu")[-1].partition("/")[0])])
     assert facts.apart(pairs) == [0, 2, 7, 8, 1, 6]
+
+
+def test_hyperthreads_count_by_their_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    lists = {"cpu0": "0,4", "cpu4": "0,4", "cpu1": "1,5", "cpu5": "1,5"}
+    monkeypatch.setattr(facts, "read", lambda path: lists.get(path.split("/")[5]))
+    assert [facts.whole(cores) for cores in ([0, 4], [0, 1], [0, 1, 4, 5], [7])] == [1, 2, 2, 1]

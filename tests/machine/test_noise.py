@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 from suite.errors import UserError
-from suite.machine import noise
+from suite.machine import limits, noise
 from suite.protocol import Protocol
 
 PROTOCOL = Protocol(canary_drift_max=0.05, steal_share_max=0.01)
@@ -51,15 +52,15 @@ def test_the_canary_takes_time_on_every_core() -> None:
     assert noise.canary(1) > 0.001
 
 
-@pytest.fixture
-def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A mark of this test's own on a quiet machine."""
-    monkeypatch.setattr(noise, "USER_FOLDER", tmp_path / "own")
+@pytest.fixture(autouse=True)
+def own_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of this test's own, on a quiet machine, in a shell without limits."""
+    monkeypatch.setattr(noise, "LOCK", str(tmp_path))
     monkeypatch.setattr(os, "getloadavg", lambda: (0.9, 0.0, 0.0))
-    return tmp_path / "own" / "run.lock"
+    monkeypatch.setattr(limits, "limits", dict)
 
 
-def test_a_second_run_on_this_machine_is_refused(mark: Path) -> None:
+def test_a_second_run_on_this_machine_is_refused() -> None:
     with noise.alone(cores=2) as first:
         assert first == []
         with pytest.raises(UserError, match=rf"\(process {os.getpid()}\).*--force"), noise.alone(cores=2):
@@ -70,38 +71,43 @@ def test_a_second_run_on_this_machine_is_refused(mark: Path) -> None:
         assert again == []
 
 
-def test_a_busy_machine_is_noticed(mark: Path) -> None:
+def test_a_busy_machine_is_noticed() -> None:
     with noise.alone(cores=1) as found:
         assert found == ["This machine is busy: a load of 0.9 on 1 cores. Its figures will be noisy."]
 
 
-def test_the_mark_is_the_user_s_own_and_gone_afterwards(mark: Path) -> None:
+@pytest.mark.parametrize("user", ["the same", *(["another"] if os.getuid() == 0 else [])])
+def test_runs_with_other_folders_or_of_other_users_see_each_other(
+    user: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with noise.alone(cores=2):
-        assert mark.read_text(encoding="ascii") == str(os.getpid())
-        assert mark.parent.stat().st_mode & 0o777 == 0o700 and mark.stat().st_mode & 0o777 == 0o600
-    assert list(mark.parent.iterdir()) == []
+        child = os.fork()
+        if child == 0:
+            code = 0
+            try:
+                os.environ["TMPDIR"] = os.environ["HOME"] = str(tmp_path)
+                if user == "another":
+                    os.setuid(65534)
+                with noise.alone(cores=2):
+                    pass
+            except UserError as refused:
+                code = 7 if f"(process {os.getppid()}{' of another user' * (user == 'another')})" in str(refused) else 8
+            finally:
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
-@pytest.mark.parametrize("laid", ["a link", "a file", "a folder for all"])
-def test_what_somebody_else_has_laid_in_its_place_is_refused(laid: str, mark: Path, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    if laid == "a link":
-        mark.parent.symlink_to(elsewhere)
-    elif laid == "a file":
-        mark.parent.write_text("")
-    else:
-        mark.parent.mkdir()
-        mark.parent.chmod(0o777)
-    with pytest.raises(UserError, match="isn't a folder in which you alone can write"), noise.alone(cores=2):
-        pass
-    assert list(elsewhere.iterdir()) == []
+def test_a_killed_run_holds_nothing() -> None:
+    child = os.fork()
+    if child == 0:
+        with noise.alone(cores=2):
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    with noise.alone(cores=2) as found:
+        assert found == []
 
 
-def test_a_link_at_the_mark_leads_nowhere(mark: Path, tmp_path: Path) -> None:
-    (tmp_path / "precious").write_text("precious")
-    noise.user_folder()
-    mark.symlink_to(tmp_path / "precious")
-    with pytest.raises(OSError, match="symbolic links"), noise.alone(cores=2):
-        pass
-    assert (tmp_path / "precious").read_text() == "precious"
+def test_a_shell_s_limits_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "limits", lambda: {"address_space_bytes": 3_072_000_000, "stack_bytes": 8 * 2**20})
+    with noise.alone(cores=2) as (told,):
+        assert "(ulimit -v 2.86 GiB)" in told

@@ -22,7 +22,8 @@ from suite.environments import ROOT, images, pythons, releases, uv, venv
 from suite.environments.locks import ORCHESTRATOR, Locks, all_locks, names, newest, variants
 from suite.errors import COMMAND, UNPACKED, UserError, check_known
 from suite.launch.supervisor import cgroup
-from suite.machine import cgroups, compiler, devices, facts
+from suite.machine import cgroups, compiler, devices, facts, limits
+from suite.machine.description import cores as cores_of
 from suite.machine.description import describe, gpu
 from suite.order import natural
 from suite.results.outcomes import FAILED
@@ -137,10 +138,11 @@ def resources(target: str) -> list[Check]:
             "close other programs, or raise the limit on this one" if allowed else "close other programs",
         ),
         Check("memory limits", None, memory_limits()),
+        Check("limits of this shell", None, limits.said(limits.limits()) or "none", " ".join(limits.warnings())),
         Check(
             "cores",
             None,
-            f"{len(cores)} usable: {', '.join(map(str, cores))}" + (f"; a quota of {quota:.3g} cores" if quota else ""),
+            f"{cores_of(facts.machine())}; usable: {', '.join(map(str, cores))}",
             "a quota stops processes in mid-step: give this program whole cores" if quota else "",
         ),
         Check("load", None, f"{load:.2f} over the last minute on {len(cores)} cores", "stop other programs"),

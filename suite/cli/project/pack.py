@@ -28,6 +28,7 @@ SCRIPT = """#!/bin/sh
 # ./check.sh cuda   (or tpu, or cpu). PYTHON names another interpreter than python3.
 cd "$(dirname "$0")" || exit 1
 python=$(command -v "${PYTHON:-python3}") || { echo "There is no ${PYTHON:-python3}." >&2; exit 1; }
+unset PYTHONHOME PYTHONPATH
 "$python" -c "import numpy, scipy" || { echo "$python needs NumPy and SciPy." >&2; exit 1; }
 PYTHONPATH=site:. exec "$python" -m suite.cli doctor --device="${1:-cuda}" --python="$python"
 """

@@ -24,6 +24,7 @@ from suite.launch.supervisor.output import CappedLog
 from suite.launch.supervisor.relay import Relay
 from suite.launch.supervisor.spawn import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, STOP_SIGNALS, Worker, prctl
 from suite.launch.supervisor.tree import Tree, descendants, proportional_bytes, resident_bytes
+from suite.machine import limits
 
 HELD_CHECK_SECONDS = 5.0  # between two looks while the worker holds, because another worker is being measured
 TREE_SECONDS = 1.0  # between two listings of the process tree that only sample its peak memory
@@ -266,6 +267,7 @@ class Supervisor:
             "interrupted": cause == "interrupted",
             "left_behind": left_behind,
             "phase_seconds": self.phases.seconds,
+            "shell_limits": limits.tight(limits.limits()),
         }
         if self.group is not None:
             self.group.remove()

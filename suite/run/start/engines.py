@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable
@@ -15,7 +16,7 @@ from suite.environments import images, pythons, venv
 from suite.environments.locks import ORCHESTRATOR, Locks, newest
 from suite.errors import COMMAND, UserError, check_known
 from suite.launch.container import Container
-from suite.launch.engine import Engine
+from suite.launch.engine import Engine, worker_environment
 from suite.launch.local import Local
 from suite.machine import compiler, devices
 from suite.stacks.catalog import Stack, environment_of
@@ -77,7 +78,8 @@ def interpreter(python: str, engine: str) -> str:
         raise UserError(f"--python={python} can't be run: no such program.")
     path = str(Path(program).absolute())  # not resolved: a virtual environment's python is a link out of it
     try:
-        done = subprocess.run([path, "-c", "import numpy"], capture_output=True, text=True, check=False)
+        environ = worker_environment(os.environ)  # as its workers will be started
+        done = subprocess.run([path, "-c", "import numpy"], capture_output=True, text=True, check=False, env=environ)
     except OSError as broken:
         raise UserError(f"--python={python} can't be run: {broken.strerror}.") from broken
     if done.returncode != 0:

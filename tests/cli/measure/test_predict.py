@@ -19,7 +19,7 @@ from suite.cli.terminal.progress import listener
 from suite.environments import venv
 from suite.environments.locks import Lock
 from suite.errors import UserError
-from suite.guard.held import held
+from suite.guard.held import held_by_all
 from suite.ir import files
 from suite.launch.process import Exit
 from suite.machine import noise
@@ -171,8 +171,7 @@ def test_beside_another_run_nothing_is_installed_before_the_refusal(
         store.write_attempt(row.attempt_name, row)
         store.commit()
         options = PredictOptions(set=str(store.folder))
-    lock = noise.user_folder() / "run.lock"
-    with held(lock, "Another run", "…"), pytest.raises(UserError, match="Another run is going on here"):
+    with held_by_all(noise.LOCK, "Another run", "…"), pytest.raises(UserError, match="Another run is going on here"):
         predict.predict(options=options)
     assert made == []
 

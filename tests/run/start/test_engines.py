@@ -160,3 +160,9 @@ def test_gpus_take_nvidias_runtime(about: dict[str, Any], able: bool) -> None:
     client: Any = Described(**about)
     assert (engines.lacks(client, "cuda") is None) is able
     assert engines.lacks(client, "cpu") is engines.lacks(client, "tpu") is None
+
+
+def test_an_interpreter_is_tried_as_its_workers_are_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "numpy.py").write_text("raise RuntimeError('a shadow')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert engines.interpreter(sys.executable, "local") == sys.executable
