@@ -17,7 +17,7 @@ from typing import Any, TypedDict
 
 from suite.case import canonical_json
 from suite.errors import UserError
-from suite.machine import cgroups
+from suite.machine import cgroups, limits
 
 RELEVANT = re.compile(
     r"XLA_|JAX_|TF_|TORCH|OMP|MKL|KMP|NPROC|CUDA|PJRT|OPENBLAS|ONEDNN|DNNL|MALLOC_|THP_|LD_PRELOAD|GLIBC_TUNABLES"
@@ -167,6 +167,7 @@ def machine(name: str = "") -> dict[str, Any]:
         "threads_per_core": len(siblings(0)),
         "microcode": cpu_fields().get("microcode"),
         "mitigations": mitigations(),
+        "limits": limits.limits(),
         "governor": read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "boost": read("/sys/devices/system/cpu/cpufreq/boost"),
         **memory(),

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from suite import units
 from suite.case import Flag
+from suite.machine import limits
 from suite.protocol import Protocol
 from suite.sets.rows import Row
 
@@ -71,7 +72,7 @@ FACTS = {
     "versions": Fact("", SAID, ROW),
     "cores_usable": Fact("usable cores", SAID, MACHINE),
     "ram_bytes": Fact("memory", SAID, MACHINE, units.quantity),
-    "limits": Fact("limit", SAID, MACHINE),
+    "limits": Fact("shell's limits", SAID, MACHINE),
     "kernel": Fact("kernel", SAID, MACHINE),
     "microcode": Fact("microcode", SAID, MACHINE),
     "mitigations": Fact("mitigation of", SAID, MACHINE),
@@ -100,12 +101,14 @@ class Difference(NamedTuple):
 
 def machine_facts(machine: Facts) -> dict[str, Any]:
     """Returns the facts of a machine.json: how many cores rather than which, memory in whole GiB, because the kernels
-    of equal machines reserve unequal amounts, and lists sorted."""
+    of equal machines reserve unequal amounts, limits that may stop a program, and lists sorted."""
     known = {name: machine[name] for name in FACTS if machine.get(name) is not None}
     if "cores_usable" in known:
         known["cores_usable"] = len(known["cores_usable"])
     if "ram_bytes" in known:
         known["ram_bytes"] = round(known["ram_bytes"] / 2**30) << 30
+    if "limits" in known:
+        known["limits"] = limits.said(limits.tight(known["limits"])) or "none"
     return {name: tuple(sorted(value)) if isinstance(value, list) else value for name, value in known.items()}
 
 
