@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from suite.page.sections.whole_set.asked import AskedSection
 from suite.page.tables import markdown
 from suite.results import load
 from tests.page.parts import found, part
-from tests.runs import EXPORTED, TOGETHER, Asked
+from tests.runs import EXPORTED, STACKWARS, TOGETHER, Asked
 
 FILE = '''"""Planted mistakes."""
 import jax.numpy as jnp
@@ -236,6 +237,10 @@ RUNS["examples"] = Asked(
 pytestmark = pytest.mark.stacks
 
 
+def stackwars(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*STACKWARS, *words], capture_output=True, text=True, check=False)
+
+
 @pytest.mark.runs("planted")
 def test_each_planted_mistake_is_found_and_each_right_function_passes(runs) -> None:  # type: ignore[no-untyped-def]
     frame = load(runs["planted"].folder).frame
@@ -322,6 +327,24 @@ def test_each_planted_mistake_is_wrong_on_every_stack(runs) -> None:  # type: ig
     # The question has complex numbers, which ONNX doesn't run.
     expected |= {pair: "unsupported" for pair in found if pair[0] in EXPORTED}
     assert found == expected
+
+
+def test_a_question_called_like_a_probe_is_asked_reported_resumed_and_compared(tmp_path: Path) -> None:
+    (tmp_path / "in_place.py").write_text(SWEPT, encoding="utf-8")
+    checked = ("--check", "--stack=numpy", "--engine=local", f"--results={tmp_path}")
+    assert stackwars("ask", str(tmp_path / "in_place.py"), *checked).returncode == 0
+    (folder,) = tmp_path.glob("*-check-*")
+    results = load(folder)
+    assert {*results.frame["workload"]} == {"in_place.py"} and {*results.frame["outcome"]} == {"ok"}
+    (file,) = part(report(results), AskedSection).files
+    assert (file.workload, file.text) == ("in_place.py", SWEPT)
+    (folder / "manifest.json").unlink()
+    (folder / "results.parquet").unlink()
+    assert stackwars("run", f"--resume={folder}").returncode == 0
+    assert len(load(folder).frame) == 2
+    assert stackwars("ask", str(tmp_path / "in_place.py"), *checked).returncode == 0
+    compared = stackwars("compare", *map(str, sorted(tmp_path.glob("*-check-*"))))
+    assert compared.returncode == 0 and "in_place.py-asked-forward" in compared.stdout, compared.stderr
 
 
 def test_a_notebook_gets_the_tables_and_the_frame(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

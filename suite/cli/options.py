@@ -38,6 +38,7 @@ from suite.plan.planning import Selection
 from suite.plan.preset import PURPOSES, Preset, load
 from suite.plan.shards import Shard
 from suite.units import BYTES, SECONDS
+from suite.workloads.catalog import name_of
 
 OFTEN = Parameter(group=Group("Used most", sort_key=1))
 
@@ -216,7 +217,7 @@ class RunOptions(MeasuringOptions):
     def selection(self, cores: Sequence[int]) -> Selection:
         return replace(
             super().selection(cores),
-            workloads=(*self.workload, *(Path(file).resolve().stem for file in self.file)),
+            workloads=(*self.workload, *(name_of(Path(file).resolve()) for file in self.file)),
             passes=self.pass_ or (("forward",) if self.file else ()),
             caches=("cold",) if self.cache == "cold" else ("cold", self.cache),
             threads=threads_of(self.cores, len(cores)),

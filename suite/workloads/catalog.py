@@ -9,6 +9,7 @@ the repository. A probe has `probe.toml`: it isn't timed but observed, see docs/
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -222,10 +223,29 @@ def workloads_in(place: Path) -> list[Path]:
     return sorted(folder for folder in place.resolve().glob("*") if is_workload(folder))
 
 
+def ours() -> list[Path]:
+    """Returns the folders of the suite's own workloads."""
+    return [path for group in ("ops", "models", "probes") for path in workloads_in(HOME / group)]
+
+
+def name_of(path: Path) -> str:
+    """Returns what a workload is called: like its folder, a question like its file. A question keeps the ending `.py`
+    if the suite has a workload of its name; what no name may have in it becomes `_`."""
+    if path.suffix != ".py":
+        return path.name
+    name = re.sub(r"^[^A-Za-z0-9_]|[^A-Za-z0-9_.+-]", "_", path.stem)[:96]
+    return f"{name}.py" if any(folder.name == name for folder in ours()) else name
+
+
+def file_name(name: str) -> str:
+    """Returns what the file of a question of this name is called in a set."""
+    return f"{name.removesuffix('.py')}.py"
+
+
 def find(extra: Iterable[Path] = ()) -> dict[str, Workload]:
     """Returns all workloads by name: the suite's, then those in `extra` places: a workload, a folder of them, or a
     question file."""
-    folders = [path for group in ("ops", "models", "probes") for path in workloads_in(HOME / group)]
+    folders = ours()
     for place in extra:
         if place.suffix == ".py":
             folders.append(place.resolve())
@@ -236,7 +256,7 @@ def find(extra: Iterable[Path] = ()) -> dict[str, Workload]:
         folders += found
     workloads: dict[str, Workload] = {}
     for folder in folders:
-        name = folder.name.removesuffix(".py")
+        name = name_of(folder)
         if name in workloads:
             raise UserError(f"Two workloads are called '{name}': {workloads[name].folder} and {folder}.")
         workloads[name] = load(folder)

@@ -29,7 +29,7 @@ from suite.run.start import engines
 from suite.sets.plan import Plan, PlanFile
 from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import READER, STACKS, environment_of
-from suite.workloads.catalog import Workload
+from suite.workloads.catalog import Workload, file_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ def create(
     for name in {planned.case.workload for planned in run.plan.cases}:
         folder = run.workloads[name].folder
         if not folder.is_relative_to(ROOT / "suite"):  # it isn't in this project's source, whose revision is kept
-            store.keep(folder, f"workloads/{folder.name}")
+            store.keep(folder, f"workloads/{file_name(name) if folder.is_file() else name}")
             for file in {file for dims in dims_of(run.plan, name) for file in run.workloads[name].data_files(dims)}:
                 if file.is_relative_to(folder.parent):
                     store.keep(file, f"workloads/{file.relative_to(folder.parent)}")

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from suite.case import DIM_MAX, NAME, Case
+from suite.case import DIM_MAX, Case
 from suite.errors import UserError, at_line, check_known, unknown
 from suite.workloads import digests, trees
-from suite.workloads.catalog import DIALECTS, CaseTensors, Workload, load_module
+from suite.workloads.catalog import DIALECTS, CaseTensors, Workload, load_module, name_of
 from suite.workloads.questions.placeholders import placeholders
 from suite.workloads.specs import misspelt
 from suite.workloads.tensors import Stored, Tensor, nbytes
@@ -117,8 +117,6 @@ def load(path: Path) -> Question:
     path = path.resolve()
     if not path.is_file():
         raise UserError(f"There is no file {path}.")
-    if not NAME.fullmatch(path.stem):
-        raise UserError(f"{path}: a question is called like its file, which may have letters, digits and _.+- only.")
     try:
         with placeholders(path):
             module = load_module(path)
@@ -147,7 +145,7 @@ def load(path: Path) -> Question:
     for function in functions:
         dialect, _, name = function.name.partition("_")
         written[dialect] = (*written.get(dialect, ()), name)
-    return Question(path.stem, path, spec_of(module, path, dims, written), module, written)
+    return Question(name_of(path), path, spec_of(module, path, dims, written), module, written)
 
 
 def spec_of(module: ModuleType, path: Path, dims: Mapping[str, int], written: Mapping[str, tuple[str, ...]]) -> Any:

@@ -85,6 +85,25 @@ def test_find_takes_a_file_beside_folders(tmp_path: Path) -> None:
     assert find([tmp_path / "asked.py"])["asked"].spec.SIZES == {"asked": {"rows": 4, "columns": 3}}
 
 
+@pytest.mark.parametrize("name", ["in_place", "gemm", "fusion", "transfer", "prng"])
+def test_a_file_may_be_called_like_a_workload_of_the_suite(tmp_path: Path, name: str) -> None:
+    question(tmp_path, name=name)
+    found = find([tmp_path / f"{name}.py"])
+    assert found[name].is_ours and not found[name].is_question
+    assert found[f"{name}.py"].is_question and found[f"{name}.py"].name == f"{name}.py"
+    assert load(tmp_path / f"{name}.py").name == f"{name}.py", "in the worker, which loads nothing else"
+
+
+def test_what_no_name_may_have_in_it_is_replaced(tmp_path: Path) -> None:
+    for name, said in (
+        ("my question", "my_question"),
+        ("größe", "gr__e"),
+        (".hidden", "_hidden"),
+        ("n" * 200, "n" * 96),
+    ):
+        assert question(tmp_path, name=name).name == said
+
+
 def test_decorated_functions_are_found_though_their_framework_is_missing(tmp_path: Path) -> None:
     text = (
         "from functools import partial\nimport jax\nimport jax.numpy as jnp\nimport torch\n"

@@ -12,6 +12,7 @@ from suite.case import NAME
 from suite.guard.printable import printable
 from suite.page.sections.section import Context, Section
 from suite.page.tables import Table
+from suite.workloads.catalog import file_name
 
 BYTES_MAX = 1 << 16  # of a file's text; of a longer one this much is shown
 FUNCTION = re.compile(r"def (\w+)\(")
@@ -20,7 +21,7 @@ DOCSTRING = re.compile(r"""\s*[rR]?(?:\"{3}|'{3})(.*?)(?:\"{3}|'{3})""", re.DOTA
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question file: its name, without the ending, and its text."""
+    """A question file: what it is called, and its text."""
 
     workload: str
     text: str
@@ -52,7 +53,7 @@ class AskedSection(Section):
 
     def tables(self) -> Sequence[Table]:
         return [
-            Table("", (), (), before=[file.heading], code=(f"{file.workload}.py", file.text)) for file in self.files
+            Table("", (), (), before=[file.heading], code=(file_name(file.workload), file.text)) for file in self.files
         ]
 
     def console(self) -> Sequence[Table]:
@@ -70,7 +71,7 @@ def asked(context: Context) -> AskedSection | None:
     names = sorted({each.head.text("workload") for each in comparisons if each.head["implementation"]})
     found = []
     for name in filter(NAME.fullmatch, names):
-        path = folder / f"{name}.py"
+        path = folder / file_name(name)
         if path.is_file() and not path.is_symlink():
             with path.open(encoding="utf-8", errors="replace") as file:
                 found.append(Asked(name, file.read(BYTES_MAX)))
