@@ -17,58 +17,15 @@ from pathlib import Path
 from suite.case import COMPILE_PHASES, MESSAGE_BYTES_MAX, Flag, Outcome, phase_words
 from suite.launch.events import Account
 from suite.launch.process import Exit
+from suite.launch.texts import ABSENT_DEVICE, COMPILE_FAILURE, COMPILE_OOM, DEVICE_OOM, HOST_OOM, LACKING
 from suite.machine import limits
 
 ROOT = Path(__file__).parents[2]
 FRAME = re.compile(r'^[\s|]*File "(/[^"]+)", line (\d+)', re.MULTILINE)  # a line of a traceback or exception group
 # What is in the path of a framework's or Python's file.
 FOREIGN = re.compile(r"/(site-packages|dist-packages|lib/python3[^/]*)/")
+PACKAGE = re.compile(r"/(?:site|dist)-packages/(([^/]+).*)")  # a framework's own
 QUOTE_CHARACTERS_MAX = 300
-
-
-# Texts of compilers that ran out of memory, in whatever phase.
-COMPILE_OOM = (
-    r"Ran out of memory in memory space \w+",  # XLA for TPUs: the program doesn't fit (hbm, vmem)
-    r"Killed signal terminated program cc1plus",  # g++, which PyTorch's Inductor calls
-    r"cc1plus: out of memory",  # the same, refused by the system rather than killed
-    r"virtual memory exhausted",  # gcc of older versions
-    r"LLVM ERROR: out of memory",  # LLVM inside XLA and Triton
-    r"ptxas fatal.*[Mm]emory allocation",  # NVIDIA's assembler, for XLA and Triton
-)
-# Exceptions that wrap any failure while compiling, out-of-memory included.
-COMPILE_FAILURE = (
-    r"\bInductorError\b",  # PyTorch's Inductor
-    r"\bBackendCompilerFailed\b",  # PyTorch's Dynamo
-)
-# On a CPU device the same texts mean host memory.
-DEVICE_OOM = (
-    r"\bOutOfMemoryError\b",  # PyTorch: torch.OutOfMemoryError
-    r"CUDA out of memory",  # PyTorch's text of it
-    r"\bOut of memory (while trying to allocate|allocating) \S",  # XLA's own words, if the status around them is lost
-    r"RESOURCE_EXHAUSTED",  # XLA's status, in JAX (ValueError or JaxRuntimeError), PyTorch/XLA, TensorFlow
-    r"\bResourceExhaustedError\b",  # TensorFlow's type for that status
-    r"OOM when allocating",  # TensorFlow's allocator
-    r"CUBLAS_STATUS_ALLOC_FAILED",  # cuBLAS under any framework
-    r"CUDNN_STATUS_ALLOC_FAILED",  # cuDNN under any framework
-    r"CUDA_ERROR_OUT_OF_MEMORY",  # CUDA's driver
-    r"(CUDA|CUDA driver|Triton) [Ee]rror( \[CUDA\])?: out of memory",  # PyTorch: torch.AcceleratorError, and Triton
-    r"Dst tensor is not initialized",  # TensorFlow, where a host's array is placed (tensorflow#7025)
-)
-HOST_OOM = (
-    r"\b_?(Array)?MemoryError\b",  # Python; NumPy's subclass
-    r"DefaultCPUAllocator: (can't allocate|not enough) memory",  # PyTorch
-    r"\bbad_alloc\b",  # the C++ of every framework
-    r"Cannot allocate memory",  # the system: ENOMEM
-    r"failed to map segment from shared object",  # the loader, under a limit on address space
-)
-ABSENT_DEVICE = (
-    r"No CUDA GPUs are available",  # PyTorch
-    r"Found no NVIDIA driver on your system",  # PyTorch
-    r"Torch not compiled with CUDA enabled",  # PyTorch of the CPU build
-    r"no CUDA-capable device is detected",  # CUDA's runtime, under any framework
-    r"Unknown backend:? '?(cuda|gpu|tpu)",  # JAX
-    r"Unable to initialize backend '(cuda|tpu)'",  # JAX
-)
 SIGNAL_WORDS = {
     signal.SIGSEGV: "segmentation fault",
     signal.SIGABRT: "aborted",
@@ -152,13 +109,17 @@ def clip(text: str, size_bytes: int) -> str:
 
 def cause(traceback: str) -> str:
     """Returns `, at suite/workloads/ops/gemm/gemm_jax.py:12`: the last line of the suite's or the user's code in a
-    text's tracebacks, since lines inside a framework say less. Empty if there is none."""
-    frames = [(Path(file), line) for file, line in FRAME.findall(traceback) if not FOREIGN.search(file)]
-    if not frames:
-        return ""
-    file, line = frames[-1]
-    inside = file.relative_to(ROOT) if file.is_relative_to(ROOT) else Path(*file.parts[-2:])
-    return f", at {inside}:{line}"
+    text's tracebacks; and if a framework's code raised the error, `, inside jax at jax/_src/api.py:9`, its last line.
+    Empty if there is no line of the suite's or the user's."""
+    at = inside = ""
+    for name, line in FRAME.findall(traceback):
+        file = Path(name)
+        if not FOREIGN.search(name):
+            at = f", at {file.relative_to(ROOT) if file.is_relative_to(ROOT) else Path(*file.parts[-2:])}:{line}"
+            inside = ""
+        elif package := PACKAGE.search(name):
+            inside = f", inside {package[2].removesuffix('.py')} at {package[1]}:{line}"
+    return at and at + inside
 
 
 def _lines(exit: Exit, events: Account, stderr_tail: str) -> list[str]:
@@ -188,6 +149,14 @@ def _unsupported(evidence: Evidence) -> str | None:
 def _no_device(evidence: Evidence) -> str | None:
     quote = evidence.quote(ABSENT_DEVICE) if evidence.target != "cpu" else None
     return quote and f"no {evidence.target} device: {quote}"
+
+
+def _lacking(evidence: Evidence) -> str | None:
+    if evidence.events.exception is None:  # the log of a process that only went on is no answer
+        return None
+    found = ((text, re.search(text.pattern, line)) for text in LACKING for line in evidence.lines)
+    said = next((f"{text.framework} lacks this: {match[match.re.groups]}" for text, match in found if match), None)
+    return said and f"{said[:QUOTE_CHARACTERS_MAX]} ({evidence.where}{evidence.cause})"
 
 
 def _timeout(evidence: Evidence) -> str | None:
@@ -282,6 +251,7 @@ RULES: tuple[tuple[Outcome, Callable[[Evidence], str | None]], ...] = (
     (Outcome.CRASHED, _crashed),
     (Outcome.WRONG, _wrong),
     (Outcome.ERROR, _garbage),
+    (Outcome.UNSUPPORTED, _lacking),
     (Outcome.ERROR, _exception),
     (Outcome.ERROR, _bad_exit),
     (Outcome.ERROR, _no_results),

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from suite.errors import at_line
 from suite.stacks import base, kernels
 from suite.stacks.base import Unsupported
 from suite.stacks.knobs import FROZEN
@@ -55,15 +54,15 @@ class Adapter(torch_eager.Adapter):
     """A program is exported, and optimized for the machine, in the first step: as a compiler's is."""
 
     knobs = (FROZEN,)
+    untraceable = ("GuardOnDataDependentSymNode", "DynamicOutputShapeException", "DataDependentOutputException")
     packages = ("torch", "onnx", "onnxscript", "onnxruntime", "numpy")
 
     def __init__(self, case, workload):
         super().__init__(case, workload)
         import onnxruntime
         import onnxscript  # noqa: F401  # else torch.onnx would import it in the first step
-        from onnxruntime.capi import onnxruntime_pybind11_state
 
-        self.onnxruntime, self.words = onnxruntime, onnxruntime_pybind11_state
+        self.onnxruntime = onnxruntime
         self.exported, self.programs_made = None, 0
 
     def has_frozen_weights(self):
@@ -130,7 +129,7 @@ class Adapter(torch_eager.Adapter):
                 Exported().eval(), kwargs=fakes, input_names=[*weights, *batch], dynamo=True, verbose=False
             )
         except self.torch.onnx.OnnxExporterError as refused:
-            raise self.refusal("torch.onnx can't export it", refused.__cause__ or refused) from refused
+            raise refused.__cause__ or refused  # noqa: B904  # its own causes say what the exporter lacks
 
     def program(self, exported, weights, record=False):
         """Returns an exported program, ready to be called with a batch; frozen weights become its constants. If asked
@@ -148,20 +147,11 @@ class Adapter(torch_eager.Adapter):
             weights = freeze(proto, weights)
             options.add_external_initializers([*weights], [*weights.values()])
             weights = {}
-        try:
-            session = self.onnxruntime.InferenceSession(
-                proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
-            )
-        except (self.words.NotImplemented, self.words.InvalidGraph) as refused:
-            raise self.refusal("ONNX Runtime can't run it", refused) from refused
+        session = self.onnxruntime.InferenceSession(
+            proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
         self.programs_made += 1
         return Program(session, weights, lambda leaves: _pytree.tree_unflatten(leaves, traced.call_spec.out_spec))
-
-    def refusal(self, words, error):
-        """Returns the exception for a program that can't be made: of a question, that it is unsupported."""
-        if not self.case.implementation:
-            return error
-        return Unsupported(f"{words}: {at_line(error, self.workload.folder)[: base.REASON_MAX]}")
 
     def fetch(self, array):
         return super().fetch(self.tensor(array))

@@ -1,0 +1,94 @@
+"""What each framework says that it lacks makes a case `unsupported`, in its words; what it doesn't say is an `error`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suite.environments import venv
+from suite.launch import events
+from suite.launch.outcome import judge
+from suite.launch.texts import LACKING
+from suite.stacks.catalog import STACKS
+from tests.launch.test_outcome import OK, dataclasses
+from tests.worker.processes import attempt_of, case_of, of, request, run_worker
+
+pytestmark = pytest.mark.stacks
+
+QUESTION = """import jax, jax.numpy as jnp
+import tensorflow as tf
+import torch
+
+from suite.ask import integers, normal
+
+
+def inputs():
+    return {{"x": {x}}}
+
+
+def {dialect}_it(x):
+    {body}
+"""
+HALF, BRAIN = 'normal(3, 3, dtype="float16")', 'normal(3, 3, dtype="bfloat16")'
+SEGMENTS = 'torch.segment_reduce(a, "sum", lengths=torch.tensor([2, 1]))'
+COUNTS = "tf.raw_ops.DenseBincount(input=tf.constant([1, 2]), size=3, weights=x[0][:2])"
+ASKED = {
+    "Detected unsupported": ("tf_xla", "normal(3, 3)", "return tf.linalg.lstsq(x, x, fast=False)"),
+    "has no lowering": ("torchax_jit", "normal(3)", "return torch.special.airy_ai(x)"),
+    "No ONNX function": ("onnxruntime", "normal(3)", "return torch.special.airy_ai(x)"),
+    "does not accept dtype": ("jax_jit", HALF, "return jnp.linalg.qr(x)[0]"),
+    "NOT_IMPLEMENTED": ("onnxruntime", BRAIN, "return x @ x"),
+    "of input parameter": ("onnxruntime", 'integers(4, 4, high=9, dtype="int8")', "return x @ x"),
+    "gradient registry": ("tf_eager", "normal(3, 3)", f"return {COUNTS}", "gradient"),
+    "allowed values": ("tf_eager", BRAIN, "return tf.linalg.cholesky(x)"),
+    '" not implemented for': ("torch_eager", HALF, "return torch.linalg.qr(x)[0]"),
+    "the derivative for": ("torch_eager", "normal(3)", "return torch.special.gammainc(x.abs(), x.abs())", "gradient"),
+    "forward AD": ("torch_eager", "normal(3)", f"return torch.func.jacfwd(lambda a: {SEGMENTS})(x)"),
+    "Could not run": ("torch_xla", "normal(3, 3)", "return x.to_sparse().to_dense()"),
+    "Differentiation rule": ("jax_jit", "normal(3, 3)", "return jax.scipy.linalg.schur(x)[0]", "gradient"),
+}
+
+
+def ended(folder: Path, stack: str, x: str, body: str, pass_: str = "forward") -> tuple[Any, list[dict[str, Any]]]:
+    """How a question ends on a stack, and its events."""
+    dialect, file = STACKS[stack].dialect, folder / "question.py"
+    file.write_text(QUESTION.format(x=x, body=body, dialect=dialect), encoding="utf-8")
+    case = case_of(stack=stack, workload="question", dims={}, size="asked", pass_=pass_, implementation="it")
+    told = run_worker(request(attempt_of(case), file, folder), venv.ensure(STACKS[stack].environment).python)[1]
+    return judge(dataclasses.replace(OK, exit_code=1), events.read(folder / "events.jsonl"), "cpu", ""), told
+
+
+def for_release(asked: list[str], few: int) -> list[Any]:
+    return [pytest.param(each, marks=[pytest.mark.release] * (place >= few)) for place, each in enumerate(asked)]
+
+
+@pytest.mark.parametrize("words", for_release([*ASKED], 4))
+def test_what_a_framework_says_that_it_lacks_is_unsupported(words: str, tmp_path: Path) -> None:
+    (text,) = [each for each in LACKING if words in each.pattern]
+    found, told = ended(tmp_path, *ASKED[words])
+    assert found.outcome == "unsupported" and found.reason.startswith(f"{text.framework} lacks this: "), found.reason
+    (versions,) = [event["columns"]["versions"] for event in of(told, "facts") if "versions" in event["columns"]]
+    assert any(version.split("+")[0] == text.seen for version in versions.values()), versions
+
+
+def test_every_text_is_tried() -> None:
+    assert all(sum(words in text.pattern for words in ASKED) == 1 for text in LACKING)
+
+
+@pytest.mark.parametrize(
+    ("stack", "body"),
+    [
+        ("onnxruntime", 'raise ValueError("mine")'),
+        pytest.param("torch_eager", 'raise NotImplementedError("mine")', marks=pytest.mark.release),
+    ],
+)
+def test_what_the_user_s_own_line_raises_is_an_error(stack: str, body: str, tmp_path: Path) -> None:
+    found, _ = ended(tmp_path, stack, "normal(3)", body)
+    assert found.outcome == "error" and "mine" in found.reason and "question.py:13" in found.reason
+
+
+def test_an_error_inside_a_framework_names_it_and_its_line(tmp_path: Path) -> None:
+    found, _ = ended(tmp_path, "torch_eager", "normal(3)", "return torch.nn.functional.pad(x, (1, 1), 'odd')")
+    assert "question.py:13, inside torch at torch/nn/functional.py:" in found.reason
