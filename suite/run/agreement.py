@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 
+from suite.answers.sentences import listed
 from suite.case import Outcome, Purpose
 from suite.protocol import TOLERANCE, ZERO_GRADIENT
 from suite.reference.digests import Difference, Digest, difference, from_figures
-from suite.reference.tolerances import BY, Tolerances
+from suite.reference.tolerances import BY, FORM, Tolerances
 from suite.sets.rows import Row
 from suite.workloads.catalog import Workload
 
@@ -107,8 +109,8 @@ class Agreement:
         return Tolerances(workload.spec, precision or row["precision"], types=types)
 
     def judge_digests(self, row: Row) -> None:
-        """Makes a row `wrong` if the majority of dialects contradicts its case. The dialect that runs first has nothing
-        to be compared with yet; `contradicted` judges it later."""
+        """Makes a later process of a case `wrong` if the majority of dialects contradicts the case. `contradicted`
+        judges those with digests, when all of a comparison have run: until then the majority may change."""
         peers = self.digested.get(row["comparison_id"], {})
         of_case = row if digests(row) else peers.get(row["case_id"])
         if of_case is None or (digests(row) and not peers.keys() - {row["case_id"]}):
@@ -126,28 +128,65 @@ class Agreement:
             theirs = {name: digest for name, digest in digests(against).items() if not name.startswith(left_out)}
             _, apart = worst(digests(row), theirs, self.float32(row))
             row["relative_error"] = max(apart.error, row["relative_error"] or 0.0)
-        if reason := self.contradiction(of_case, sides):
+        elif (reason := self.contradiction(of_case, sides)) and not self.at_kinks(of_case, best[0]):
             row["outcome"], row["reason"] = str(Outcome.WRONG), reason
 
     def contradicted(self, comparison_id: str) -> dict[str, tuple[Outcome, str, Row]]:
         """Returns (outcome, reason, row) of rows that passed, by case_id: `wrong` if the majority contradicts them,
-        `differ` if there is no majority. To be called when all stacks of a comparison have run."""
-        rows = self.digested.get(comparison_id, {})
+        `differ` if there is no majority, or if only gradients at kinks differ. To be called when all stacks of a
+        comparison have run."""
+        rows, ends = self.digested.get(comparison_id, {}), {}
         sides = self.sides([*rows.values()])
-        ends = {}
+        tie = len(sides) > 1 and votes(sides[0]) == votes(sides[1])
         for case_id, row in rows.items():
-            if reason := self.contradiction(row, sides):
+            reason = self.contradiction(row, sides)
+            if reason and not self.at_kinks(row, sides[0][0]):
                 ends[case_id] = (Outcome.WRONG, reason, row)
-            elif reason := self.tie_reason(row, sides):
-                ends[case_id] = (Outcome.DIFFER, reason, row)
+            elif reason or tie:
+                ends[case_id] = (Outcome.DIFFER, self.groups(sides), row)
         return ends
 
-    def tie_reason(self, row: Row, sides: list[list[Row]]) -> str:
-        """Returns why a row is `differ`; empty if one side has the most votes."""
-        if len(sides) < 2 or votes(sides[0]) > votes(sides[1]):
+    def groups(self, sides: list[list[Row]]) -> str:
+        """Returns why rows are `differ`: `two groups of 6: {jax_a, torch_b} and {jax_b, torch_a}, 0.02 apart (output);
+        nothing says which is right`. Each group agrees within itself."""
+        apart = [self.apart(one[0], other[0]) for one, other in combinations(sides, 2)]
+        distance = " to ".join(dict.fromkeys(f"{way(apart)[0]:.2g}" for way in (min, max)))
+        where = self.at_kinks(sides[0][0], sides[1][0]) or ", ".join(sorted({name.split(FORM)[0] for _, name in apart}))
+        sizes = [str(len(side)) for side in sides]
+        of = f" of {sizes[0]}" if len({*sizes}) == 1 else f", of {listed(sizes)}"
+        each = ["{" + ", ".join(members(side, sides)) + "}" for side in sides]
+        said = f"groups{of}: {listed(each, len(each))}, {distance} apart ({where}); nothing says which is right"
+        return f"{'two' if len(sides) == 2 else len(sides)} {said}"
+
+    def apart(self, one: Row, other: Row) -> tuple[float, str]:
+        """Returns how far two rows are from each other, as a part of the larger, and in which tensor."""
+        name, found = worst(digests(one), digests(other), self.float32(one))
+        if math.isnan(found.error):
+            return math.inf, name  # of another shape, or there on one side alone
+        small, large = sorted((digests(one)[name], digests(other)[name]), key=lambda digest: digest.norm)
+        return difference(small, large, name).error, name
+
+    def at_kinks(self, row: Row, peer: Row) -> str:
+        """Returns where the gradients of two rows differ, if they and nothing else do, and only at kinks of the
+        function; else nothing."""
+        ours, theirs = metrics(row, "kinks"), metrics(peer, "kinks")
+        whole, others, tolerances = digests(row), digests(peer), self.float32(row)
+        if whole.keys() != others.keys():
             return ""
-        other = next(side for side in sides if row not in side)[0]
-        return f"{self.broken(row, other)}, against {voter_name(other)}; nothing says which of them is right"
+        where = []
+        for name, wanted in others.items():
+            if not tolerances.of(name).broken(difference(whole[name], wanted, name)):
+                continue
+            of = name.removeprefix("gradient/")
+            if of == name or of not in ours or of not in theirs:
+                return ""
+            count, size, first, value = ours[of][:4]
+            one, other = (from_figures(side[of][4:]) for side in (ours, theirs))
+            rest = difference(one, other, name).error * (other.norm or 1.0)  # small beside the larger gradient
+            if not rest <= tolerances.of(name).error * max(wanted.norm, whole[name].norm):
+                return ""
+            where.append(f"{count:,.0f} of {size:,.0f} elements of {of}, the first is number {first:,.0f}, {value:g}")
+        return f"gradients at kinks alone: {'; '.join(sorted(where))}" if where else ""
 
     def unverified(self) -> list[str]:
         """Returns the case_ids of rows that passed although nothing says what is right: there is no reference, and no
@@ -191,6 +230,12 @@ class Agreement:
         """Returns the tolerances of a row's digests. They are those of float32 in every precision, because a process of
         another precision computes its digests from the same step in float32."""
         return self.tolerances(row, "f32")
+
+
+def members(side: list[Row], sides: list[list[Row]]) -> list[str]:
+    """Returns the functions of a group by name; those that are in several groups, with the stacks that run them."""
+    elsewhere = {voter(row) for other in sides if other is not side for row in other}
+    return sorted({row.stack_name if voter(row) in elsewhere else voter_name(row) for row in side})
 
 
 def votes(side: list[Row]) -> int:

@@ -238,6 +238,8 @@ def judged(adapter: Any, data: Any, evidence: Any, events: Events, observed: str
         events.facts(relative_error=findings.worst)
     for name, digest in findings.digests.items():  # compared with those of the other stacks
         events.write("metric", name=name, unit="1", kind="digest", values=digest.figures)
+    for name, figures in findings.kinks.items():
+        events.write("metric", name=name, unit="1", kind="kinks", values=figures)
     if findings.fresh_seconds:
         events.write("metric", name=FRESH_STEPS, unit="s", kind=CLOCK, values=findings.fresh_seconds)
     if findings.compared:

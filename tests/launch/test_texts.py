@@ -1,4 +1,4 @@
-"""What each framework says that it lacks makes a case `unsupported`, in its words; what it doesn't say is an `error`."""
+"""What a framework says that it lacks makes a case `unsupported`, in its words; anything else is an `error`."""
 
 from __future__ import annotations
 

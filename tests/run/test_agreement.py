@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -293,3 +294,67 @@ def test_later_processes_of_a_case_are_held_to_what_others_told_since() -> None:
     later = row_of(TRAINED, case_id="torch_eager", stack="torch_eager", dialect="torch", flags=[])
     agreement.judge(later)
     assert later["outcome"] == "wrong"
+
+
+# --- groups ---
+
+
+def function(stack: str, name: str, factor: float, case_id: str, **columns: Any) -> Row:
+    return told(stack, factor, implementation=name, case_id=case_id, variant="", **columns)
+
+
+def test_without_a_majority_the_groups_that_agree_are_named_with_their_distance() -> None:
+    rows = [
+        function("jax_jit", "smooth", 1.0, "1"),
+        function("torch_eager", "smooth", 1.0, "2"),
+        function("torch_inductor", "smooth", 1.0, "3"),
+        function("jax_jit", "sharp", 1.5, "4"),
+        function("torch_eager", "plain", 1.5, "5"),
+    ]
+    _, _, ends = in_order(*rows)
+    assert {end[0] for end in ends.values()} == {"differ"} and len(ends) == 5
+    (reason,) = {end[1] for end in ends.values()}
+    found = re.fullmatch(r"two groups, of 3 and 2: (\{.+\}) and (\{.+\}), (\S+) apart .*", reason)
+    assert found is not None, reason
+    assert {found[1], found[2]} == {"{jax_smooth, torch_smooth}", "{jax_sharp, torch_plain}"}
+    assert float(found[3]) == pytest.approx(1 / 3, rel=0.25), "a part of the larger"
+
+
+def test_a_function_that_is_in_two_groups_is_named_with_its_stacks() -> None:
+    rows = [function("torch_eager", "a", 1.0, "1"), function("torch_xla", "a", 1.5, "2")]
+    _, _, ends = in_order(*rows)
+    assert "{torch_eager:a} and {torch_xla:a}" in ends["1"][1]
+
+
+def at_kinks(case_id: str, stack: str, slope: float, elsewhere: float = 1.0) -> Row:
+    """A gated row whose gradient of w is `slope` times the one side's at every fourth element."""
+    tie = np.arange(1000) % 4 == 0
+    gradient = np.where(tie, slope, elsewhere) * TENSORS["gradient/w"]
+    smooth = digest(np.where(tie, 0.0, gradient), "gradient/w")
+    row = function(stack, case_id, 1.0, case_id)
+    kept = [metric for metric in row.metrics if metric["name"] != "gradient/w"]
+    new = [
+        {"name": "gradient/w", "unit": "1", "kind": "digest", "values": digest(gradient, "gradient/w").figures},
+        {"name": "w", "unit": "1", "kind": "kinks", "values": [250.0, 1000.0, 0.0, 0.5, *smooth.figures]},
+    ]
+    row["metrics"] = metrics_json(kept + new)
+    return row
+
+
+def test_gradients_that_differ_only_at_kinks_are_conventions_and_say_where() -> None:
+    rows = [at_kinks("a", "jax_jit", 0.0), at_kinks("b", "torch_eager", 0.0), at_kinks("c", "jax_jit", 0.5)]
+    outcomes, _, ends = in_order(*rows)
+    assert {*outcomes.values()} == {"ok"} and ends.keys() == {"c"} and ends["c"][0] == "differ"
+    assert (
+        "gradients at kinks alone: 250 of 1,000 elements of w" in ends["c"][1]
+        and "the first is number 0, 0.5" in ends["c"][1]
+    )
+    assert "two groups, of 2 and 1: {jax_a, torch_b} and {jax_c}" in ends["c"][1]
+
+
+def test_a_gradient_that_differs_beside_its_kinks_or_without_any_is_wrong() -> None:
+    for odd in (at_kinks("c", "jax_jit", 0.5, elsewhere=1.001), function("jax_jit", "c", 1.01, "c")):
+        rows = [at_kinks("a", "jax_jit", 0.0), at_kinks("b", "torch_eager", 0.0), odd]
+        outcomes, _, ends = in_order(*rows)
+        assert {outcomes[odd["stack"]], *(end[0] for end in ends.values())} >= {"wrong"}, ends
+        assert "differ" not in {end[0] for end in ends.values()}

@@ -87,7 +87,9 @@ def print_agreement(comparison: Comparison) -> None:
     print_table(comparison.name, ["stack", "outcome", "relative error", "why"], lines, numbers=["relative error"])
     known = [error for error in errors.values() if error is not None]
     worst = f"; the worst relative error is {units.magnitude(max(known))}" if known else ""
-    print(f"{len(errors)} of {len(comparison.cases)} run and agree{worst}.")
+    groups = sorted({cell.reason for cell in comparison.cases if cell.outcome == Outcome.DIFFER})
+    agree = [f"{len(errors)} of {len(comparison.cases)} run and agree{worst}"] if errors or not groups else []
+    print(f"{'; '.join([*agree, *groups])}.")
     for stack, doubt in doubts(comparison):
         print(f"Note: {stack}: {doubt}.")
     print()

@@ -27,7 +27,7 @@ class GateFindings:
     stressed weights give against a framework's own norm that is known to be unstable: they don't make the case wrong,
     but its row is flagged. `wider` are functions that have computed in a wider type than their inputs have. `odd` says
     that the reference has values that are NaN or infinite. `fresh_seconds` are those of steps on values that the
-    stack saw for the first time.
+    stack saw for the first time. `kinks` are figures of parameters at which the gradient jumps (`kinks.find`).
     """
 
     tolerances: Tolerances
@@ -39,6 +39,7 @@ class GateFindings:
     wider: list[str] = field(default_factory=list)
     odd: bool = False
     fresh_seconds: list[float] = field(default_factory=list)
+    kinks: dict[str, list[float]] = field(default_factory=dict)
 
     @property
     def reason(self) -> str:

@@ -25,7 +25,7 @@ from suite.reference.tolerances import BY, FORM, Tolerances
 from suite.stacks.base import Adapter
 from suite.worker import process_memory
 from suite.worker.data import Data
-from suite.worker.equivalence import other_values, stressed
+from suite.worker.equivalence import kinks, other_values, stressed
 from suite.worker.equivalence.findings import GateFindings, kind_of
 from suite.worker.equivalence.late_step import LateStep, is_bfloat16, sample
 from suite.worker.equivalence.witness import DECAY, ROUNDINGS, Witness
@@ -150,6 +150,9 @@ class Gate:
             loss = None if expected is None else np.asarray(expected.losses[0])
             findings.compare("loss", "loss", read["loss"], loss)
             gradients = {name: read[name] for name in self.data.parameters}
+            if self.is_question and self.tolerances.precision == "f32":  # the next reading would overwrite them
+                gradients = {name: np.array(gradient) for name, gradient in gradients.items()}
+                findings.kinks = kinks.find(adapter, self.data, gradients)
             noise = noise_of(gradients)
             for name, gradient in gradients.items():
                 self.check_gradient(name, gradient, is_noise=name in noise and bool(noise[name].all()))
