@@ -50,7 +50,9 @@ def check(adapter: Adapter, data: Data, timed: TimedEvidence, findings: GateFind
 
 
 def must_change(data: Data, timed: TimedEvidence) -> bool:
-    """Whether other inputs must give another result: some are drawn, and some result is a floating-point one."""
+    """Whether other inputs must give another result: some are drawn, and some result is a finite floating-point one."""
+    if not any(np.isfinite(leaf).any() for _, leaf in trees.leaves(timed.result)):
+        return False
     drawn = any(isinstance(tensor, DRAWN) for tensor in (data.batch | data.parameters).values())
     return drawn and any(kind in (*FLOATS, *COMPLEX) for kind in timed.types.values())
 

@@ -165,7 +165,7 @@ def spec_of(module: ModuleType, path: Path, dims: Mapping[str, int], written: Ma
         spec.canonical = module.canonical
     by_numpy = (getattr(module, f"numpy_{name}") for name in written.get("numpy", ()))
     if (right := getattr(module, "reference", None) or next(by_numpy, None)) is not None:
-        spec.reference = partial(reference, module, path, right)
+        spec.reference = partial(reference, module, path, right, not hasattr(module, "reference"))
     return spec
 
 
@@ -255,15 +255,21 @@ def reference(
     module: ModuleType,
     path: Path,
     right: Callable[..., Any],
+    wraps: bool,
     dims: Mapping[str, int],
     parameters: Mapping[str, Any],
     /,
     target: Any = None,
     **batch: Any,
 ) -> dict[str, Any]:
-    """Returns what is right: `output`, a tree, and `loss` where there are parameters. The arguments are in float64."""
+    """Returns what is right: `output`, a tree, and `loss` where there are parameters. The arguments are in float64, and
+    whole numbers in int64; if it `wraps`, as an implementation does that stands for a reference, in their own type."""
+    tree, values = inputs_of(module, path, dims), {**parameters, **batch}
+    if wraps:
+        types = {name: tensor.dtype for name, tensor in tensors_of(tree).items()}
+        values |= {name: value.astype(types[name]) for name, value in values.items() if value.dtype.kind == "i"}
     with np.errstate(all="ignore"):
-        outputs = right(**trees.filled(inputs_of(module, path, dims), {**parameters, **batch}))
+        outputs = right(**trees.filled(tree, values))
     answer = {"output": outputs}
     if parameters:
         answer["loss"] = scalar(module, outputs, mean_cube)

@@ -434,6 +434,34 @@ def test_a_row_tells_the_first_reasons_and_how_many_more() -> None:
     assert found.reason.endswith("; and 1 more")
 
 
+def asked(*declared: str) -> GateFindings:
+    spec = types.SimpleNamespace(ASKED_TOLERANCE=None, OPTIMIZER=None)
+    return GateFindings(Tolerances(spec, "f32", exact=True, types={f"x{n}": kind for n, kind in enumerate(declared)}))
+
+
+def test_what_the_declared_type_cannot_hold_is_infinite_and_flagged() -> None:
+    found, right = asked("float16"), np.array([1e5, -1e5, 2.0])
+    found.hold("output", "output", np.array([np.inf, -np.inf, 2.0], np.float16), right)
+    assert not found.reasons and found.odd
+    for wrong in ([-np.inf, -np.inf, 2.0], [np.inf, np.nan, 2.0], [np.inf, -np.inf, np.inf]):
+        found.hold("output", "output", np.array(wrong, np.float16), right)
+    assert len(found.reasons) == 3
+    single = asked("float32")
+    single.hold("output", "output", np.array([np.inf], np.float32), np.array([92.3]))
+    assert len(single.reasons) == 1 and not single.odd, "float32 holds 92.3"
+
+
+def test_a_reason_says_in_which_arithmetic_the_reference_ended() -> None:
+    for kind, declared, said in (
+        ("float32", "float32", "by a reference in float32)"),
+        ("float64", "float32", "by a reference in float64)"),
+        ("float64", "bfloat16", "by a reference in float64 that doesn't round to bfloat16 on the way)"),
+    ):
+        found = asked(declared)
+        found.hold("output", "output", np.array([92.3], np.float32), np.array([100.0], kind))
+        assert said in found.reason
+
+
 def test_relative_error_by_hand() -> None:
     one = findings(1e-3)
     one.relative("x", [3.0, 4.001], [3.0, 4.0])

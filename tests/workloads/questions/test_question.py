@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from suite.errors import UserError
+from suite.reference.finite import doubts
 from suite.workloads.catalog import find, load
 from suite.workloads.tensors import generate
 from tests.worker.processes import case_of
@@ -78,6 +79,26 @@ def test_numpy_is_the_reference_and_static_values_reach_it(tmp_path: Path) -> No
     assert float(answer["output"]["sum"]) == 24.0 and "loss" not in answer
     answer = asked.spec.reference({"rows": 4, "columns": 3}, batch, target=None)
     assert float(answer["loss"]) == pytest.approx(24.0**3 + (0 + 1 + 8) / 3)
+
+
+def test_an_implementation_that_stands_for_a_reference_wraps_as_its_declared_type(tmp_path: Path) -> None:
+    text = (
+        "from suite.ask import integers\ndef inputs(n=4):\n    return {{'b': integers(n, low=-128, high=128, dtype='int8')}}\n"
+        "def {}(b):\n    return b * b\ndef numpy_square(b):\n    return b * b\n"
+    )
+    values = {"b": np.array([16, 100, -128, 3])}
+    by_numpy, own = (question(tmp_path, text.format(name), name) for name in ("numpy_other", "reference"))
+    assert by_numpy.spec.reference({"n": 4}, {}, **values)["output"].tolist() == [0, 16, 0, 9]
+    assert own.spec.reference({"n": 4}, {}, **values)["output"].tolist() == [256, 10_000, 16_384, 9]
+
+
+def test_a_reference_may_be_nan_or_infinite_everywhere(tmp_path: Path) -> None:
+    text = (
+        "import numpy as np\nfrom suite.ask import normal\ndef inputs(n=4):\n    return {'x': normal(n)}\n"
+        "def reference(x):\n    return x * np.inf\ndef torch_a(x):\n    return x\n"
+    )
+    (said,) = doubts([question(tmp_path, text, "infinite")])
+    assert "4 of its 4 values at size asked are NaN or infinite. They are compared by place and sign." in said
 
 
 def test_find_takes_a_file_beside_folders(tmp_path: Path) -> None:
