@@ -83,7 +83,8 @@ def test_numpy_is_the_reference_and_static_values_reach_it(tmp_path: Path) -> No
 
 def test_an_implementation_that_stands_for_a_reference_wraps_as_its_declared_type(tmp_path: Path) -> None:
     text = (
-        "from suite.ask import integers\ndef inputs(n=4):\n    return {{'b': integers(n, low=-128, high=128, dtype='int8')}}\n"
+        "from suite.ask import integers\ndef inputs(n=4):\n"
+        "    return {{'b': integers(n, low=-128, high=128, dtype='int8')}}\n"
         "def {}(b):\n    return b * b\ndef numpy_square(b):\n    return b * b\n"
     )
     values = {"b": np.array([16, 100, -128, 3])}
