@@ -78,7 +78,7 @@ def example_times(results: Results) -> tuple[ExampleTime, ...]:
         case = comparison.head.case
         example = EXAMPLES.get((case.workload, case.dims.get("n", 0)))
         if example and case.pass_ == "forward":
-            times += [example_time(example, stack) for stack in comparison.timed if stack.counts]
+            times += [example_time(example, stack) for stack in comparison.counting]
     if lacking := set(EXAMPLES.values()) - {time.example for time in times}:
         raise UserError(
             f"{results.path} doesn't have the primer's examples ({', '.join(sorted(lacking))}): "

@@ -54,7 +54,7 @@ def published(frame: Frame) -> Answer | None:
 
 
 def line(comparison: Comparison, time: PublishedTime) -> dict[str, Any]:
-    figures = next((stack for stack in comparison.timed if stack.stack == time.stack and stack.counts), None)
+    figures = next((stack for stack in comparison.counting if stack.stack == time.stack), None)
     return {
         "question": comparison.name,
         "stack": time.stack,

@@ -60,9 +60,14 @@ class Comparison:
         return tuple(case for case in self.cases if case.is_timed)
 
     @property
+    def counting(self) -> tuple[CaseRow, ...]:
+        """Returns the cases with times that count, the lowest median first."""
+        return tuple(case for case in self.timed if case.counts)
+
+    @property
     def leaders(self) -> tuple[str, ...]:
         """Returns the stacks that lead: no other is shown to be faster. The lowest median comes first."""
-        return leaders([case.stack for case in self.timed if case.counts], self.behind)
+        return leaders([case.stack for case in self.counting], self.behind)
 
     def of(self, stack: str) -> CaseRow | None:
         """Returns a stack's case; None if it wasn't planned."""

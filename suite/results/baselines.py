@@ -64,5 +64,4 @@ def stand_in(comparison: Comparison, baseline: str) -> str:
     In every other case no stack stands in, and the result is empty."""
     case = comparison.of(baseline)
     failed = case is not None and not case.counts and case.outcome != NOT_RUN
-    counting = [each for each in comparison.timed if each.counts]
-    return counting[0].stack if failed and len(counting) > 1 else ""
+    return comparison.counting[0].stack if failed and len(comparison.counting) > 1 else ""

@@ -6,18 +6,23 @@
   var store = document.getElementById("choices");
   if (!store) return;
   var all = JSON.parse(store.textContent), map = document.getElementById("map"), bar = document.getElementById("controls");
-  var rows = list(map.querySelectorAll(".asked")), means = list(map.querySelectorAll(".means")); // a part of the table a question
-  var cells = rows.map(cellsOf), names = rows.map(function (row) { return row.querySelector("a").textContent; });
+  var means = list(map.querySelectorAll(".means")), asked = list(map.querySelectorAll(".asked")).map(questionOf);
   var first = { baseline: bar.getAttribute("data-baseline"), metric: "steady", pass: "", precision: "", sure: "", times: "", hide: "" };
   var state, marked, drawn = first.metric + "|" + first.baseline; // what the page shows without this script
 
   function list(nodes) { return Array.prototype.slice.call(nodes); }
   function each(selector, act) { list(document.querySelectorAll(selector)).forEach(act); }
-  // The cells of a part of the map, in the order of `all.stacks`.
+  // A question is a part of the map's table, with what no choice changes.
+  function questionOf(row) {
+    var link = row.querySelector("a"), id = link.getAttribute("href").slice(1);
+    return { id: id, name: link.textContent, row: row, cells: cellsOf(row), track: all.questions[id].track, ranked: all.questions[id].ranked };
+  }
+  // The cells of a part of the map by stack; one of its own for a stack that wasn't asked.
   function cellsOf(part) {
     var found = {};
+    all.stacks.forEach(function (stack) { found[stack] = document.createElement("td"); });
     list(part.querySelectorAll("td")).forEach(function (cell) { found[cell.getAttribute("data-stack")] = cell; });
-    return all.stacks.map(function (stack) { return found[stack] || document.createElement("td"); }); // or not asked
+    return found;
   }
   // What hides a column `torch_eager:naive`: its own name, `torch_eager` or `:naive`.
   function parts(stack) { return [stack, stack.split(":")[0], stack.replace(/^[^:]*/, "")]; }
@@ -44,69 +49,65 @@
     if (state.at) given.set("at", state.at);
     return "#" + given.toString();
   }
-  function choice() { return all.metrics[state.metric].maps[state.baseline]; }
+  function metric() { return all.metrics[state.metric]; }
+  function choice() { return metric().maps[state.baseline]; }
   function choose(name, value) {
     state[name] = value;
     history.replaceState(null, "", address());
     show();
   }
 
-  // One cell: [CSS classes, words, small print, note].
-  // `own` is the stack's own figure of what is shown.
+  // `entry` is what the map has of a cell; `own` is the stack's own figure of what is shown.
   function fill(cell, entry, question, own) {
     if (!entry) return;
-    var kind = entry[0].split(" ")[0], box = cell.querySelector("a") || cell;
-    var note = entry[3] || "";
-    var modes = / modes\b/.test(entry[0]) ? "its processes run in two modes" : "";
+    var box = cell.querySelector("a") || cell, sign = all.signs[kind(entry)];
+    var modes = / modes\b/.test(entry.css) ? "its processes run in two modes" : "";
     box.textContent = "";
     [["span", "own", own],
-     ["span", "w", (all.signs[kind] ? all.signs[kind] + " " : "") + entry[1]],
-     ["span", "why", kind === "undecided" ? note : ""], ["small", "", entry[2]],
-     ["span", "v", all.signs[kind] && kind !== entry[1] ? kind : ""]].forEach(function (part) {
+     ["span", "w", (sign ? sign + " " : "") + entry.words],
+     ["span", "why", kind(entry) === "undecided" ? entry.note : ""], ["small", "", entry.small],
+     ["span", "v", sign && kind(entry) !== entry.words ? kind(entry) : ""]].forEach(function (part) {
       if (!part[2]) return;
       var node = document.createElement(part[0]);
       node.className = part[1];
       node.textContent = part[2];
       box.appendChild(node);
     });
-    cell.className = "sq " + entry[0];
-    cell.title = [cell.getAttribute("data-stack") + " on " + question, kind === "none" ? "" : kind, entry[1], entry[2], note, modes]
-      .filter(function (text, place, texts) { return text && texts.indexOf(text) === place; }).join(", ");
+    cell.className = "sq " + entry.css;
+    cell.title = joined([cell.getAttribute("data-stack") + " on " + question, kind(entry) === "none" ? "" : kind(entry), entry.words, entry.small, entry.note, modes]);
   }
+  function unique(values) { return values.filter(function (value, place) { return values.indexOf(value) === place; }); }
+  function joined(texts) { return unique(texts).filter(Boolean).join(", "); }
   function drawMap(isOther) {
     var chosen = choice(), count = 0, leads = [];
     drawMeans(chosen.means[state.pass + "|" + state.precision]);
     map.caption.textContent = chosen.caption;
     list(document.querySelectorAll(".legend.key .scale span")).forEach(function (end, place) {
-      end.textContent = all.metrics[state.metric].ends[place];
+      end.textContent = metric().ends[place];
     });
-    rows.forEach(function (row, place) {
-      var sure = false, name = names[place];
-      cells[place].forEach(function (cell, column) {
-        if (isOther) fill(cell, chosen.rows[place][column], name, all.metrics[state.metric].own[place][column]);
+    asked.forEach(function (question) {
+      var row = question.row, entries = chosen.cells[question.id], over = chosen.over[question.id] || "", sure = false;
+      var of = leadOf(question);
+      all.stacks.forEach(function (stack) {
+        var cell = question.cells[stack], isLeader = of.leaders.indexOf(stack) >= 0;
+        if (isOther) fill(cell, entries[stack], question.name, metric().own[question.id][stack]);
         var isSure = cell.classList.contains("faster") || cell.classList.contains("slower");
         cell.classList.toggle("dim", state.sure === "1" && !isSure && !cell.classList.contains("baseline"));
-        sure = sure || (isSure && !hidden(all.stacks[column]));
+        cell.classList.toggle("leads", isLeader);
+        sure = sure || (isSure && !hidden(stack));
+        if (isLeader && kind(entries[stack]) === "faster" && !over) of.ratios.push([stack, entries[stack].words]);
       });
-      if (isOther) row.querySelector(".over").textContent = chosen.over[place] || "";
+      if (isOther) row.querySelector(".over").textContent = over;
       row.hidden = !isAsked(row) || (state.sure === "1" && !sure);
       count += row.hidden ? 0 : 1;
-      var leaders = leading(chosen, place), of = { question: name, leaders: leaders, ratios: {}, ranked: ranked(place), track: all.tracks[place], behind: all.metrics[state.metric].behind[place] || [] };
-      of.open = leaders.length === of.ranked.length;
-      cells[place].forEach(function (cell, column) {
-        var entry = chosen.rows[place][column];
-        cell.classList.toggle("leads", leaders.indexOf(column) >= 0);
-        if (leaders.indexOf(column) >= 0 && kind(entry) === "faster" && !chosen.over[place]) of.ratios[column] = entry[1];
-      });
       if (isAsked(row) && of.ranked.length > 1) leads.push(of);
     });
-    bar.querySelector("output").textContent = count + " of " + rows.length + " questions";
+    bar.querySelector("output").textContent = count + " of " + asked.length + " questions";
     document.getElementById("verdict").textContent = sentence(leads);
   }
-  function kind(entry) { return entry ? entry[0].split(" ")[0] : ""; }
-  function isShown(column) { return !hidden(all.stacks[column]); }
-  function ranked(place) { return all.order[place].filter(isShown); }
-  // The rows of means, [what they are over, cells]: as many as the choice has, at least a hidden one.
+  function kind(entry) { return entry ? entry.css.split(" ")[0] : ""; }
+  function isShown(stack) { return !hidden(stack); }
+  // The rows of means: as many as the choice has, at least a hidden one.
   function drawMeans(top) {
     if (!means.length) return;
     while (means.length < top.length) {
@@ -120,17 +121,20 @@
     means.forEach(function (part, place) {
       part.hidden = place >= top.length;
       if (part.hidden) return;
-      part.querySelector("th small").textContent = top[place][0];
-      cellsOf(part).forEach(function (cell, column) { fill(cell, top[place][1][column], top[place][0]); });
+      var mean = top[place], cells = cellsOf(part);
+      part.querySelector("th small").textContent = mean.over;
+      all.stacks.forEach(function (stack) { fill(cells[stack], mean.cells[stack], mean.over); });
     });
   }
-  // Those of the shown stacks that none of them is shown to be faster than.
-  function leading(chosen, place) {
-    var pairs = all.metrics[state.metric].behind[place];
-    if (!pairs) return [];
-    var timed = ranked(place);
-    return all.stacks.map(function (stack, column) { return column; }).filter(function (column) {
-      return timed.indexOf(column) >= 0 && !pairs.some(function (pair) { return pair[0] === column && timed.indexOf(pair[1]) >= 0; });
+  // Who leads a question: those of the shown stacks that none of them is shown to be faster than.
+  function leadOf(question) {
+    var ranked = question.ranked.filter(isShown), behind = metric().behind ? metric().behind[question.id] : [];
+    var leaders = metric().behind ? ahead(all.stacks.filter(function (stack) { return ranked.indexOf(stack) >= 0; }), behind) : [];
+    return { question: question.name, track: question.track, ranked: ranked, behind: behind, leaders: leaders, open: leaders.length === ranked.length, ratios: [] };
+  }
+  function ahead(stacks, behind) {
+    return stacks.filter(function (stack) {
+      return !behind.some(function (pair) { return pair[0] === stack && stacks.indexOf(pair[1]) >= 0; });
     });
   }
 
@@ -139,84 +143,77 @@
     var by = { first: "By the first run: ", host: "By a step to host memory: " }[state.metric] || "";
     if (!leads.length) return "No question has two shown stacks with times that count.";
     if (!all.decided) {
-      var lowest = most(leads.map(function (of) { return of.ranked[0]; }))[0];
-      return "One block decides nothing: " + all.stacks[lowest[0]] + " has the lowest median on " + share(lowest[1], leads.length) + ".";
+      var lowest = leads.map(function (of) { return of.ranked[0]; });
+      var times = function (stack) { return lowest.filter(function (other) { return other === stack; }).length; };
+      var most = lowest.slice().sort(function (a, b) { return times(b) - times(a); })[0]; // of equals the first
+      return "One block decides nothing: " + most + " has the lowest median on " + share(times(most), leads.length) + ".";
     }
-    if (!all.metrics[state.metric].behind.length) return "There is no verdict on " + map.caption.textContent.split(",")[0].toLowerCase() + ": compare the cells.";
-    var tracks = leads.map(function (of) { return of.track; }).filter(function (track, place, every) { return every.indexOf(track) === place; });
+    if (!metric().behind) return "There is no verdict on " + map.caption.textContent.split(",")[0].toLowerCase() + ": compare the cells.";
+    var tracks = unique(leads.map(function (of) { return of.track; }));
     var said = leads.length <= 3 ? leads.map(clause).join("; ") : tracks.length === 1 ? counted(leads) : tracks.map(function (track) {
       return track + " track: " + counted(leads.filter(function (of) { return of.track === track; }));
     }).join("; ");
     return by || !/^((no|one|two|three|four|five|six|seven|eight|nine|ten) |neither of|none of)/.test(said) ? by + said + "." : said.charAt(0).toUpperCase() + said.slice(1) + ".";
   }
   var NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
-  function namesOf(columns) { return columns.map(function (column) { return all.stacks[column]; }); }
-  function who(columns) { // a few stacks by name, more by their number
-    var stacks = namesOf(columns), among = stacks.indexOf(state.baseline) >= 0 ? ", " + state.baseline + " among them," : "";
+  function who(stacks) { // a few stacks by name, more by their number
+    var among = stacks.indexOf(state.baseline) >= 0 ? ", " + state.baseline + " among them," : "";
     return stacks.length <= 3 ? listed(stacks) : (NUMBERS[stacks.length] || stacks.length) + " stacks" + among;
   }
   function clause(of) {
-    var number = of.leaders.length, ratios = Object.keys(of.ratios).map(function (column) { return of.ratios[column]; });
+    var number = of.leaders.length;
     if (of.open) {
-      return (number === 2 ? "neither of " + listed(namesOf(of.leaders)) : "none of " + NUMBERS[Math.min(number, 10)] + " stacks") +
+      return (number === 2 ? "neither of " + listed(of.leaders) : "none of " + NUMBERS[Math.min(number, 10)] + " stacks") +
         " is shown to be faster on " + of.question;
     }
     return who(of.leaders) + (number === 1 ? " leads " : " share the lead on ") + of.question +
-      (ratios.length && ratios.length === number ? beside(ratios) : "") + ownWords(of);
+      (of.ratios.length === number ? beside(of.ratios) : "") + ownWords(of);
   }
   // On how many questions the stacks lead that lead most; those that lead the same ones share their clause.
   function counted(leads) {
     var groups = {}, order = [];
-    all.stacks.forEach(function (stack, column) {
-      var led = leads.filter(function (of) { return of.leaders.indexOf(column) >= 0; });
+    all.stacks.forEach(function (stack) {
+      var led = leads.filter(function (of) { return of.leaders.indexOf(stack) >= 0; });
       if (!led.length) return;
       var key = led.map(function (of) { return leads.indexOf(of); }).join(",");
-      if (!groups[key]) order.push(groups[key] = { led: led, columns: [], alone: led.filter(function (of) { return of.leaders.length === 1; }).length });
-      groups[key].columns.push(column);
+      if (!groups[key]) order.push(groups[key] = { led: led, stacks: [], alone: led.filter(function (of) { return of.leaders.length === 1; }).length });
+      groups[key].stacks.push(stack);
     });
-    order = order.map(function (group, place) { return [group, place]; }).sort(function (a, b) {
-      return b[0].led.length - a[0].led.length || b[0].alone - a[0].alone || a[1] - b[1];
-    }).slice(0, 3).map(function (pair) { return pair[0]; });
-    return order.map(function (group, place) {
+    order.sort(function (a, b) { return b.led.length - a.led.length || b.alone - a.alone; });
+    return order.slice(0, 3).map(function (group, place) {
       var led = group.led.length, ratios = [];
-      group.led.forEach(function (of) { group.columns.forEach(function (column) { if (of.ratios[column]) ratios.push(of.ratios[column]); }); });
-      return who(group.columns) + (group.columns.length > 1 ? " share the lead on " : group.alone ? " leads " : " shares the lead on ") +
+      group.led.forEach(function (of) {
+        ratios = ratios.concat(of.ratios.filter(function (ratio) { return group.stacks.indexOf(ratio[0]) >= 0; }));
+      });
+      return who(group.stacks) + (group.stacks.length > 1 ? " share the lead on " : group.alone ? " leads " : " shares the lead on ") +
         (place ? led : share(led, leads.length)) + (group.alone === led ? " alone" : group.alone ? ", " + group.alone + " alone" : "") +
         (place ? "" : beside(ratios));
     }).join("; ");
   }
   // What is particular to a lead that only one framework's formulation has (suite/page/sections/timed/formulations.py).
-  function formulation(column) { return all.stacks[column].split(":")[1] || ""; }
-  function framework(column) { return all.frameworks[column]; }
-  function unique(values) { return values.filter(function (value, place) { return values.indexOf(value) === place; }); }
+  function formulation(stack) { return stack.split(":")[1] || ""; }
+  function framework(stack) { return all.frameworks[stack]; }
   function ownWords(of) {
     var mine = of.leaders.map(formulation);
-    var having = unique(of.ranked.filter(function (column) { return mine.indexOf(formulation(column)) >= 0; }).map(framework));
+    var having = unique(of.ranked.filter(function (stack) { return mine.indexOf(formulation(stack)) >= 0; }).map(framework));
     if (having.length !== 1 || mine.indexOf("") >= 0 || unique(of.ranked.map(framework)).length < 2) return "";
     var told = unique(of.ranked.map(formulation)).filter(Boolean).map(function (name) {
-      var group = of.ranked.filter(function (column) { return formulation(column) === name; });
+      var group = of.ranked.filter(function (stack) { return formulation(stack) === name; });
       if (unique(group.map(framework)).length < 2) return "";
-      var ahead = group.filter(function (column) { return !of.behind.some(function (pair) { return pair[0] === column && group.indexOf(pair[1]) >= 0; }); });
-      return "with " + name + (ahead.length === group.length ? " nobody leads" : " " + listed(namesOf(ahead)) + (ahead.length === 1 ? " leads" : " share the lead"));
+      var first = ahead(group, of.behind);
+      return "with " + name + (first.length === group.length ? " nobody leads" : " " + listed(first) + (first.length === 1 ? " leads" : " share the lead"));
     }).filter(Boolean).join("; ");
     return ", a formulation that only " + having[0] + " was given (" + (told || "no two frameworks share one") + ")";
-  }
-  // [[column, how often]], the most frequent first; of equals the first.
-  function most(columns) {
-    var times = {};
-    columns.forEach(function (column) { times[column] = (times[column] || 0) + 1; });
-    return Object.keys(times).map(function (column) { return [Number(column), times[column]]; }).sort(function (a, b) {
-      return b[1] - a[1] || columns.indexOf(a[0]) - columns.indexOf(b[0]);
-    });
   }
   function listed(names) { return names.length < 2 ? names.join("") : names.slice(0, -1).join(", ") + " and " + names[names.length - 1]; }
   function share(some, of) {
     if (some < of) return some + " of " + of + " questions";
     return { 1: "the question", 2: "both questions" }[of] || "all " + of + " questions";
   }
+  function number(words) { return parseFloat(words.replace(/,/g, "")); }
   function beside(ratios) {
     if (!ratios.length) return "";
-    var sorted = ratios.slice().sort(function (a, b) { return parseFloat(a.replace(/,/g, "")) - parseFloat(b.replace(/,/g, "")); });
+    var sorted = ratios.map(function (ratio) { return ratio[1]; }).sort(function (a, b) { return number(a) - number(b); });
     var least = sorted[0], greatest = sorted[sorted.length - 1];
     return " (" + (least === greatest ? least : least.replace("×", "") + " to " + greatest) + " " + state.baseline + ")";
   }
@@ -230,15 +227,12 @@
   function mark() {
     var questions = {}, stacks = {};
     all.stacks.forEach(function (stack) { parts(stack).forEach(function (part) { stacks[part] = Boolean(part); }); });
-    rows.forEach(function (row, place) {
-      questions[names[place]] = row;
-      questions["#" + all.questions[place]] = row;
-    });
+    asked.forEach(function (question) { questions[question.name] = questions["#" + question.id] = question.row; });
     marked = [];
     function add(node, texts, lines) {
       var shown = texts.filter(function (text) { return stacks[text] === true; });
-      var asked = texts.map(function (text) { return questions[text]; }).filter(Boolean);
-      if (shown.length || asked.length) marked.push({ node: node, stacks: shown, asked: asked, lines: lines });
+      var of = texts.map(function (text) { return questions[text]; }).filter(Boolean);
+      if (shown.length || of.length) marked.push({ node: node, stacks: shown, asked: of, lines: lines });
     }
     function name(node) { // its whole text, or what stands before a tag like `baseline`
       var whole = node.textContent.trim().replace(/^✕ /, "");
@@ -276,15 +270,15 @@
   // The tables of the comparisons: ratio, interval and verdict over the chosen baseline.
   function drawTables() {
     var chosen = all.metrics.steady.maps[state.baseline];
-    all.questions.forEach(function (id, place) {
-      var section = document.getElementById(id), by = chosen.rows[place];
+    asked.forEach(function (question) {
+      var section = document.getElementById(question.id), entries = chosen.cells[question.id];
       list(section ? section.querySelectorAll("table") : []).forEach(function (table) {
         var heads = list(table.tHead.rows[0].cells).map(function (head) { return head.textContent.replace(/[▲▼↕]/g, "").trim(); });
         var at = ["Speedup", "Interval", "Verdict"].map(function (head) { return heads.indexOf(head); });
         if (at.indexOf(-1) >= 0) return;
-        list(table.tBodies[0].rows).forEach(function (row) { fillRow(row, at, by[all.stacks.indexOf(row.cells[0].textContent.trim())]); });
+        list(table.tBodies[0].rows).forEach(function (row) { fillRow(row, at, entries[row.cells[0].textContent.trim()]); });
         var told = table.caption.querySelector(".over");
-        if (told) told.textContent = chosen.over[place] || "Baseline: " + state.baseline + ".";
+        if (told) told.textContent = chosen.over[question.id] || "Baseline: " + state.baseline + ".";
       });
     });
     each("[data-over]", function (node) {
@@ -309,30 +303,28 @@
   // What the map shows in this cell, if that isn't a steady step.
   function drawShown(panel, stack) {
     var name = panel.querySelector(".shown-name"), value = panel.querySelector(".shown-value");
-    var place = all.questions.indexOf(panel.getAttribute("data-question")), column = all.stacks.indexOf(stack);
-    var entry = choice().rows[place][column], own = all.metrics[state.metric].own[place][column];
+    var id = panel.getAttribute("data-question"), entry = choice().cells[id][stack];
     name.hidden = value.hidden = state.metric === first.metric || !entry;
     if (name.hidden) return;
-    var kind = entry[0].split(" ")[0], note = entry[3] || "";
+    var isBase = kind(entry) === "baseline", isInterval = entry.small.charAt(0) === "[";
     name.textContent = choice().caption.split(". ")[0];
-    value.textContent = [own, kind === "baseline" ? "this is the baseline" : all.signs[kind] ? kind : "",
-      kind === "baseline" ? "" : entry[1] + (entry[2].charAt(0) === "[" ? " " + entry[2] : ""),
-      entry[2].charAt(0) === "[" ? "" : entry[2], note].filter(function (text, at, texts) { return text && texts.indexOf(text) === at; }).join(", ");
+    value.textContent = joined([metric().own[id][stack], isBase ? "this is the baseline" : all.signs[kind(entry)] ? kind(entry) : "",
+      isBase ? "" : entry.words + (isInterval ? " " + entry.small : ""), isInterval ? "" : entry.small, entry.note]);
   }
   function fillRow(row, at, entry) {
     if (!entry) return;
-    var kind = entry[0].split(" ")[0], texts = kind === "undecided" ? entry[2].split(/ (.*)/) : [entry[1], entry[2]];
-    if (kind === "baseline") texts = ["1×", ""];
+    var word = kind(entry), texts = word === "undecided" ? entry.small.split(/ (.*)/) : [entry.words, entry.small];
+    if (word === "baseline") texts = ["1×", ""];
     var tag = document.createElement("span"), note = document.createElement("small");
-    tag.className = "tag " + ({ faster: "faster", slower: "slower", baseline: "plain" }[kind] || "even");
-    tag.textContent = kind === "baseline" ? kind : (all.signs[kind] || "") + " " + kind;
-    note.textContent = entry[3] || "";
+    tag.className = "tag " + ({ faster: "faster", slower: "slower", baseline: "plain" }[word] || "even");
+    tag.textContent = word === "baseline" ? word : (all.signs[word] || "") + " " + word;
+    note.textContent = entry.note;
     row.cells[at[0]].textContent = texts[0];
-    row.cells[at[0]].setAttribute("data-v", parseFloat(texts[0].replace(/,/g, "")));
+    row.cells[at[0]].setAttribute("data-v", number(texts[0]));
     row.cells[at[1]].textContent = texts[1] || "";
     row.cells[at[2]].replaceChildren(tag, note);
-    row.classList.toggle("base", kind === "baseline");
-    row.classList.toggle("unsure", kind !== "faster" && kind !== "slower" && kind !== "baseline");
+    row.classList.toggle("base", word === "baseline");
+    row.classList.toggle("unsure", ["faster", "slower", "baseline"].indexOf(word) < 0);
   }
 
   function show() {
@@ -340,10 +332,10 @@
     ["sure", "times"].forEach(function (name) { bar.querySelector("[name=" + name + "]").checked = state[name] === "1"; });
     each("#chips button", function (chip) { chip.setAttribute("aria-pressed", String(!hidden(chip.value))); });
     ["sure", "times"].forEach(function (name) { document.body.classList.toggle(name, state[name] === "1"); });
-    var asked = state.metric + "|" + state.baseline;
-    drawMap(asked !== drawn);
-    if (asked !== drawn) drawTables();
-    drawn = asked;
+    var wanted = state.metric + "|" + state.baseline;
+    drawMap(wanted !== drawn);
+    if (wanted !== drawn) drawTables();
+    drawn = wanted;
     hide();
   }
   // Opens what the address leads to: a panel, or a place inside of what is folded.
@@ -389,20 +381,20 @@
   window.addEventListener("popstate", follow);
 
   // A click on a stack's name sorts the questions by its ratio, the greatest first; a second click undoes that.
-  var sorted = -1;
+  var sorted = "";
   map.tHead.addEventListener("click", function (event) {
     var head = event.target.closest("th[data-stack]");
     if (!head) return;
     var name = head.getAttribute("data-stack"), chosen = choice();
-    var column = all.stacks.findIndex(function (stack) { return parts(stack).indexOf(name) >= 0; });
-    sorted = sorted === column ? -1 : column;
-    var order = rows.map(function (row, place) {
-      var entry = chosen.rows[place][column], words = kind(entry) === "undecided" ? entry[2] : entry ? entry[1] : "";
-      return [sorted < 0 ? -place : parseFloat(words.replace(/,/g, "")) || -1, row];
+    var stack = all.stacks.filter(function (stack) { return parts(stack).indexOf(name) >= 0; })[0];
+    sorted = sorted === stack ? "" : stack;
+    var order = asked.map(function (question, place) {
+      var entry = chosen.cells[question.id][stack], words = kind(entry) === "undecided" ? entry.small : entry ? entry.words : "";
+      return [sorted ? number(words) || -1 : -place, question.row];
     });
     order.sort(function (a, b) { return b[0] - a[0]; }).forEach(function (it) { it[1].parentNode.appendChild(it[1]); });
     list(map.tHead.querySelectorAll("th[data-stack]")).forEach(function (other) {
-      if (sorted >= 0 && other === head) other.setAttribute("aria-sort", "descending");
+      if (sorted && other === head) other.setAttribute("aria-sort", "descending");
       else other.removeAttribute("aria-sort");
     });
   });
@@ -435,15 +427,12 @@
   // What the map shows, as a file.
   function lines() {
     var chosen = choice(), out = [];
-    rows.forEach(function (row, place) {
-      if (row.hidden) return;
-      all.stacks.forEach(function (stack, column) {
-        if (hidden(stack)) return;
-        var entry = chosen.rows[place][column], cell = cells[place][column];
-        out.push({ question: names[place], stack: stack, metric: state.metric,
-          baseline: state.baseline, verdict: entry ? entry[0].split(" ")[0] : "",
-          words: entry ? entry[1] : cell.textContent.trim(), interval: entry ? entry[2] : "",
-          note: entry && entry[3] || "" });
+    asked.forEach(function (question) {
+      if (question.row.hidden) return;
+      all.stacks.filter(isShown).forEach(function (stack) {
+        var entry = chosen.cells[question.id][stack], cell = question.cells[stack];
+        out.push({ question: question.name, stack: stack, metric: state.metric, baseline: state.baseline, verdict: kind(entry),
+          words: entry ? entry.words : cell.textContent.trim(), interval: entry ? entry.small : "", note: entry ? entry.note : "" });
       });
     });
     return out;

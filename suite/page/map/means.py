@@ -69,7 +69,7 @@ def memory_means(analysis: Analysis, fields: Mapping[str, str]) -> tuple[dict[st
     """Returns {stack: (geometric mean of the baseline's peak memory over its own, in how many questions)}, and in how
     many the baseline and some other stack have a peak."""
     peaks = [
-        {stack.stack: stack.peak_bytes for stack in each.timed if stack.counts and stack.peak_bytes}
+        {stack.stack: stack.peak_bytes for stack in each.counting if stack.peak_bytes}
         for each in analysis.comparisons
         if is_of(each.head, fields)
     ]

@@ -19,7 +19,7 @@ FILTERS = ("pass", "precision")
 @dataclass(frozen=True, slots=True)
 class MapRow:
     """One question over all columns. `values` has the question's pass and precision, `measured_at` its size and dims;
-    `note` says which stack stands in for the baseline, `track` is its track."""
+    `note` says which stack stands in for the baseline."""
 
     name: str
     anchor: str
@@ -27,7 +27,6 @@ class MapRow:
     values: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     measured_at: str = ""
-    track: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,5 +113,4 @@ def map_row(
         values={name: comparison.head.text(name) for name in FILTERS},
         note=standing_in(comparison),
         measured_at=measured_at(comparison.head),
-        track=comparison.head.text("track"),
     )

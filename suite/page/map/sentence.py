@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from suite import units
 from suite.answers.sentences import capital, listed
-from suite.page.map.page_map import Map, MapRow
 from suite.page.sections.timed.formulations import own_words
+from suite.results.analysis import Analysis, Comparison
 from suite.verdicts.grouping import grouped
-from suite.verdicts.leads import Behind
 
 NAMED = 3  # so many leaders of a question are named; more are counted. So many questions have a clause each
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -33,23 +33,20 @@ class Lead:
     own: str
 
 
-def overall(
-    shown: Map, baseline: str, order: Sequence[Sequence[str]], behind: Sequence[Behind], *, decided: bool
-) -> str:
-    """Returns the sentence on a map over a baseline; `order` has the stacks of each question, the lowest median first,
-    and `behind` the pairs of which the first is shown to be slower. Where nothing can be `decided`, for want of a
-    second block, it names the lowest median."""
-    rows = [each for each in zip(shown.rows, order, behind, strict=True) if len(each[1]) > 1]
-    if not rows:
+def overall(analysis: Analysis, columns: Sequence[str]) -> str:
+    """Returns the sentence on a set; stacks are named in the order of the map's `columns`. Where nothing can be
+    decided, for want of a second block, it names the lowest median."""
+    ranked = [(each, counting) for each in analysis.comparisons if len(counting := each.counting) > 1]
+    if not ranked:
         return "No question has two stacks with times that count."
-    if not decided:
-        stack, times = Counter(ranked[0] for _, ranked, _ in rows).most_common(1)[0]
-        return f"One block decides nothing: {stack} has the lowest median on {share(times, len(rows))}."
-    leads = [lead(row, ranked, pairs, shown.columns) for row, ranked, pairs in rows]
+    if not analysis.is_decided:
+        stack, times = Counter(counting[0].stack for _, counting in ranked).most_common(1)[0]
+        return f"One block decides nothing: {stack} has the lowest median on {share(times, len(ranked))}."
+    baseline, leads = analysis.baseline, [lead(comparison, columns) for comparison, _ in ranked]
     if len(leads) <= NAMED:
         return f"{sentence_case('; '.join(clause(each, baseline) for each in leads))}."
     by_track = grouped(leads, lambda each: each.track)
-    said = {track: counted(some, shown.columns, baseline) for track, some in by_track.items()}
+    said = {track: counted(some, columns, baseline) for track, some in by_track.items()}
     if len(said) == 1:
         return f"{sentence_case(*said.values())}."
     return f"{'; '.join(f'{track} track: {words}' for track, words in said.items())}."
@@ -60,13 +57,18 @@ def sentence_case(said: str) -> str:
     return capital(said) if said.startswith((*(f"{number} " for number in NUMBERS), "neither of", "none of")) else said
 
 
-def lead(row: MapRow, ranked: Sequence[str], behind: Behind, columns: Sequence[str]) -> Lead:
-    """Returns who leads the question of a row."""
-    squares = dict(zip(columns, row.squares, strict=True))
-    names = tuple(stack for stack, square in squares.items() if square.leads)
-    over = {} if row.note else {stack: squares[stack].words for stack in names if squares[stack].kind == "faster"}
-    is_open = len(names) == len(ranked)
-    return Lead(row.name, row.track, names, over, is_open, "" if is_open else own_words(names, ranked, behind))
+def lead(comparison: Comparison, columns: Sequence[str]) -> Lead:
+    """Returns who leads a question."""
+    stacks = [case.stack for case in comparison.counting]
+    names = tuple(stack for stack in columns if stack in comparison.leaders)
+    over = {
+        case.stack: units.ratio(case.speedup.ratio.value, case.speedup.ratio.low, case.speedup.ratio.high)
+        for case in comparison.counting
+        if case.stack in names and case.speedup and case.speedup.verdict == "faster" and not comparison.stands_in_for
+    }
+    is_open = len(names) == len(stacks)
+    own = "" if is_open else own_words(names, stacks, comparison.behind)
+    return Lead(comparison.name, comparison.head.text("track"), names, over, is_open, own)
 
 
 def clause(each: Lead, baseline: str) -> str:

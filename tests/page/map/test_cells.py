@@ -15,6 +15,7 @@ from suite.page.map.controls import PageMap
 from suite.page.map.means import mean_rows
 from suite.page.map.metrics import STEADY
 from suite.page.report import report
+from suite.page.sections.labels import comparison_anchor
 from suite.page.sections.timed.headlines import headlines
 from suite.page.sections.timed.units import column_units
 from suite.results import Results, load
@@ -120,15 +121,15 @@ def test_each_cell_has_its_own_figure_of_what_the_map_shows(loaded: Results) -> 
     analysis = loaded.analysis()
     shown = PageMap(analysis, headlines(analysis))
     data, seen = shown.data, set()
-    assert data.metrics["memory"].ends == ("more memory", "less memory")
-    assert data.metrics["first"].ends == ("slower", "faster")
-    for place, comparison in enumerate(analysis.comparisons):
-        unit = column_units(comparison)
-        for column, name in enumerate(data.stacks):
+    assert data["metrics"]["memory"]["ends"] == ("more memory", "less memory")
+    assert data["metrics"]["first"]["ends"] == ("slower", "faster")
+    for comparison in analysis.comparisons:
+        unit, id_ = column_units(comparison), comparison_anchor(comparison)
+        for name in data["stacks"]:
             stack = comparison.of(name)
             if stack is None or not stack.counts:
                 continue
-            known = {metric: shown.own[place][column] for metric, shown in data.metrics.items()}
+            known = {metric: shown["own"][id_][name] for metric, shown in data["metrics"].items()}
             assert known == {
                 "steady": unit.steady(stack.median_seconds),
                 "first": unit.first(stack.first_seconds),
@@ -152,10 +153,10 @@ def test_a_cell_names_its_flags_over_every_baseline_and_what_is_assumed_is_count
     assert shown.note == "no steady state 1/3" and shown.is_noted and "noted" in shown.css
     assert not any("assumed" in square.note for row in page.shown.rows for square in row.squares)
     assert "A/A twin: no steady state 1/3" in {square.note for row in page.shown.rows for square in row.squares}
-    for baseline, chosen in page.data.metrics["steady"].maps.items():  # as the script shows it
-        entry = chosen.rows[ffn][column]
-        assert entry and entry[3].endswith("no steady state 1/3"), baseline
-        assert "noted" in entry[0].split() or entry[1] == "undecided", "an undecided cell shows its note in itself"
+    for baseline, chosen in page.data["metrics"]["steady"]["maps"].items():  # as the script shows it
+        cell = chosen["cells"][page.shown.rows[ffn].anchor]["jax_jit"]
+        assert cell["note"].endswith("no steady state 1/3"), baseline
+        assert "noted" in cell["css"].split() or cell["words"] == "undecided", "it shows its note in itself"
     assert page_of(made).count(made.assumed) == 1
 
 

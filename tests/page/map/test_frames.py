@@ -47,12 +47,11 @@ def shown_map(analysis: Analysis) -> PageMap:
 
 def cells(shown: PageMap, metric: str) -> Iterator[tuple[str, Pair, str, bool]]:
     """(baseline, (question, stack), kind, framed) of all cells by a metric, over each baseline."""
-    for baseline, chosen in shown.data.metrics[metric].maps.items():
-        for question, row in zip(shown.data.questions, chosen.rows, strict=True):
-            for stack, cell in zip(shown.data.stacks, row, strict=True):
-                if isinstance(cell, list):
-                    kind, *classes = cell[0].split()
-                    yield baseline, (question, stack), kind, "leads" in classes
+    for baseline, chosen in shown.data["metrics"][metric]["maps"].items():
+        for question, of_question in chosen["cells"].items():
+            for stack, cell in of_question.items():
+                kind, *classes = cell["css"].split()
+                yield baseline, (question, stack), kind, "leads" in classes
 
 
 @pytest.mark.parametrize("metric", ["steady", "first", "host"])
@@ -65,7 +64,7 @@ def test_no_cell_over_any_baseline_contradicts_a_frame(metric: str) -> None:
         slower |= {(question, over) for over, (question, _), kind, _ in seen if kind == "faster"}
         framed = {at for _, at, _, is_framed in seen if is_framed}
         assert not framed & slower
-        assert {question for question, _ in framed} == {*shown.data.questions}, "each question has a frame"
+        assert {question for question, _ in framed} == {*shown.data["questions"]}, "each question has a frame"
         for baseline in shown.baselines:  # a choice of the baseline doesn't move a frame
             assert framed == {at for over, at, _, is_framed in seen if is_framed and over == baseline}
         own = {at for over, at, kind, _ in seen if over == "jax_jit" and kind not in ("slower", "baseline")}
@@ -118,7 +117,7 @@ def test_frames_are_among_those_of_the_answer_over_the_chosen_baseline(loaded: R
     by_baseline = {baseline: headlines(rebased(analysis, baseline)) for baseline in shown.baselines}
     framed = 0
     for baseline, (question, stack), _, is_framed in cells(shown, "steady"):
-        answer = by_baseline[baseline][shown.data.questions.index(question)]
+        answer = by_baseline[baseline][[*shown.data["questions"]].index(question)]
         assert not is_framed or stack in (answer.lowest, *answer.rivals)
         framed += is_framed
     assert framed >= 3 * len(shown.baselines)

@@ -14,16 +14,14 @@ from playwright.sync_api import Page
 
 from suite import results, units
 from suite.page.formats.render import page, render
-from suite.page.map.controls import PageMap
 from suite.page.map.means import mean_rows
 from suite.page.map.metrics import STEADY
-from suite.page.map.page_map import map_over
 from suite.page.map.sentence import overall
 from suite.page.report import CASES_MOST, Report
 from suite.page.sections.timed.comparisons import FLOOR_RULE, ComparisonsSection
-from suite.page.sections.timed.headlines import headlines
 from suite.page.sections.timed.units import column_units
-from suite.verdicts.leads import leaders
+from suite.results.ranking import ranked_stacks
+from suite.results.shown import of_stacks
 from tests.browser import NARROW, Tabs, told
 from tests.page import synthetic
 from tests.page.parts import found
@@ -212,11 +210,7 @@ def test_who_hides_stacks_gets_the_frames_means_and_sentence_of_the_others(
     tabs: Tabs, html_file: Path, loaded: results.Results, baseline: str
 ) -> None:
     analysis = loaded.analysis(baseline)
-    made = PageMap(loaded.analysis(), headlines(loaded.analysis()))
-    over = map_over(analysis, STEADY, made.shown.columns)
-    order = [[stack.stack for stack in comparison.timed if stack.counts] for comparison in analysis.comparisons]
-    names = [comparison.name for comparison in analysis.comparisons]
-    random, columns, seen = Random(baseline), made.shown.columns, set()
+    random, columns, seen = Random(baseline), ranked_stacks(loaded.analysis()), set()
     for number in (0, 1, 3, 6, 7):
         hidden = random.sample(columns, number)
         tab = tabs.open(html_file, f"#baseline={baseline}&hide={','.join(hidden)}")
@@ -229,19 +223,9 @@ def test_who_hides_stacks_gets_the_frames_means_and_sentence_of_the_others(
             out.tops = all("#map .means td").filter(visible).map(cell => text(cell.querySelector(".w")));""",
         )
         shown = [stack for stack in columns if stack not in hidden]
-        rows = []
-        for row, pairs in zip(over.rows, made.behind, strict=True):
-            squares = dict(zip(columns, row.squares, strict=True))
-            timed = next(of for name, of in zip(names, order, strict=True) if name == row.name)
-            leading = leaders([stack for stack in timed if stack in shown], pairs)
-            kept = tuple(replace(squares[stack], leads=stack in leading) for stack in shown)
-            rows.append(replace(row, squares=kept))
-        visible = replace(over, columns=tuple(shown), rows=tuple(rows))
-        ranked = [[stack for stack in of if stack in shown] for of in order]
-        assert out["said"] == overall(visible, baseline, ranked, made.behind, decided=True), hidden
-        assert out["frames"] == [
-            [stack for stack, square in zip(shown, row.squares, strict=True) if square.leads] for row in rows
-        ]
+        visible = replace(analysis, comparisons=tuple(of_stacks(each, shown) for each in analysis.comparisons))
+        assert out["said"] == overall(visible, shown), hidden
+        assert out["frames"] == [[stack for stack in shown if stack in each.leaders] for each in visible.comparisons]
         means = [dict(zip(columns, row.squares, strict=True)) for row in mean_rows(analysis, STEADY, columns)]
         assert [top.removeprefix("◆ ") for top in out["tops"]] == [of[stack].words for of in means for stack in shown]
         seen.add(out["said"])

@@ -120,10 +120,8 @@ def test_a_stack_in_two_modes_says_so_behind_its_cell_and_on_the_map() -> None:
         squares = dict(zip(overview.shown.columns, row.squares, strict=True))
         assert [stack for stack, square in squares.items() if square.has_modes] == ["jax_jit"]
         assert "modes" in squares["jax_jit"].css.split() and squares["jax_jit"].title.endswith("run in two modes")
-    first = overview.data.metrics["first"].maps["numpy"].rows[0]
-    assert not any("modes" in cell[0].split() for cell in first if isinstance(cell, list)), (
-        "the note is on steady steps"
-    )
+    for of_question in overview.data["metrics"]["first"]["maps"]["numpy"]["cells"].values():
+        assert not any("modes" in cell["css"].split() for cell in of_question.values()), "it is of steady steps"
 
 
 def test_what_stands_in_for_a_baseline_is_named(shown: list[Panel]) -> None:

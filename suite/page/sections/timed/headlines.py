@@ -64,7 +64,7 @@ def headlines(analysis: Analysis) -> tuple[Headline, ...]:
 def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> Headline:
     """Returns the answer to one comparison; if the set isn't `complete`, the sentence says that it is the answer so
     far."""
-    counting = [stack for stack in comparison.timed if stack.counts]
+    counting = comparison.counting
     planned, lost = len(comparison.cases), sum(case.failed for case in comparison.cases)
     tail = f" {lost} of {planned} stacks did not end ok." if lost else ""
     if not counting:

@@ -334,8 +334,8 @@ def test_a_number_of_steps_is_rounded_alike_on_the_map_in_sections_and_in_senten
     assert f"numpy up to step {steps}, then jax_jit" in answer.sentence, "two rounded steps may be one number"
     overview = made.overview
     assert overview
-    [row] = overview.data.metrics["steps"].maps["numpy"].rows
-    assert f"from step {steps}" in [cell[1] for cell in row]
+    [cells] = overview.data["metrics"]["steps"]["maps"]["numpy"]["cells"].values()
+    assert f"from step {steps}" in [cell["words"] for cell in cells.values()]
     assert f"in total time from step {steps} on" in made.headlines[0].rest
     assert between([line["step"]]) == steps and between([1, 12]) == "1 to 12"
 
