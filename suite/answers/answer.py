@@ -17,11 +17,9 @@ from suite.case import Outcome, Purpose
 
 if TYPE_CHECKING:
     from suite.answers.figures.figure import Figure
-    from suite.results.analysis import Analysis
     from suite.results.frame import Frame
 
 Function = Callable[["Frame"], "Answer | None"]
-Names = Callable[["Analysis"], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -46,10 +44,10 @@ class Answer:
 class Asked:
     """An answer's function with its words: the entry in the page's navigation, a longer heading, the field in JSON, the
     words of the glossary that it uses. A table is divided into `parts` by a column; with `across`, that column's values
-    stand side by side. Only the columns `shown` are shown, if any is named. `names` has the questions' names, if
-    `question_names` doesn't choose them. A set of processes of this `purpose` alone has the `topic` in its title. One
-    `over_baselines` is given over each baseline that a reader can choose. A condensed page leaves out the table of one
-    that `grows`. Above a table that can be `filtered_by` words stands a box for them, with these as an example."""
+    stand side by side. Only the columns `shown` are shown, if any is named. A set of processes of this `purpose` alone
+    has the `topic` in its title. One `over_baselines` is given over each baseline that a reader can choose. A condensed
+    page leaves out the table of one that `grows`. Above a table that can be `filtered_by` words stands a box for them,
+    with these as an example."""
 
     function: Function
     name: str
@@ -59,7 +57,6 @@ class Asked:
     parts: str = ""
     across: str = ""
     shown: tuple[str, ...] = ()
-    names: Names | None = None
     in_markdown: bool = True
     on_console: bool = True
     topic: str = ""

@@ -29,7 +29,7 @@ TERMS = (
 )
 
 
-@answer("Comparisons", terms=TERMS, parts="question", topic="which stack is fastest")
+@answer("Comparisons", terms=TERMS, parts="question", topic="which stack is fastest", over_baselines=True)
 def comparisons(frame: Frame) -> Answer | None:
     """The fastest stack, by its median, is first. Brackets hold {confidence} intervals: a median's interval comes from
     the spread of its processes, a speedup's from the spread of its blocks."""

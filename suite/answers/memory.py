@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import polars as pl
 
@@ -12,24 +12,12 @@ from suite.answers.figures.figure import Figure
 from suite.answers.sentences import counted
 from suite.case import Outcome, Purpose
 from suite.plan.search.capacity import MemoryQuestion, memory_of
-from suite.results.analysis import Analysis
 from suite.results.frame import Frame
 from suite.results.outcomes import outcome_words
 from suite.results.questions.memory_parts import floor_bytes, parts
-from suite.sets.rows import Row
 from suite.units import byte_unit
 from suite.verdicts.grouping import grouped
 from suite.verdicts.names import slug
-
-
-def names(analysis: Analysis) -> Mapping[str, str]:
-    """Each size of a question is a comparison."""
-    questions = memory_of(analysis)
-    return {row["comparison_id"]: name_of(each, row) for each in questions for row in each.rows}
-
-
-def name_of(question: MemoryQuestion, row: Row) -> str:
-    return f"{question.name} ({question.size(row)})"
 
 
 @answer(
@@ -38,7 +26,6 @@ def name_of(question: MemoryQuestion, row: Row) -> str:
     parts="asked",
     across="stack",
     shown=("fits", "peak_bytes", "of_limit", "times_floor", "floor_bytes", "unmeasured"),
-    names=names,
     in_markdown=False,
     topic="which stack runs out of memory first",
     purpose=Purpose.MEMORY,
@@ -70,7 +57,7 @@ def lines(question: MemoryQuestion) -> Iterator[dict[str, object]]:
             "asked": question.name,
             "size": question.size(row),
             "stack": row.stack_name,
-            "question": name_of(question, row),
+            "question": f"{question.name} ({question.size(row)})",
             "workload": row.text("workload"),
             "dims": [{"dim": dim, "value": value} for dim, value in row.case.dims.items()],
             "outcome": row.outcome,

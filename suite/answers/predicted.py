@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import polars as pl
@@ -13,7 +13,6 @@ from suite.case import OUT_OF_MEMORY, Outcome, Purpose
 from suite.order import natural
 from suite.predict.answer import Prediction
 from suite.predict.devices import devices
-from suite.results.analysis import Analysis
 from suite.results.frame import Frame
 from suite.results.outcomes import outcome_words
 from suite.sets.rows import Row
@@ -59,10 +58,6 @@ def title(name: str, chip: str) -> str:
     return f"{chip.removesuffix(', one chip')}, one of the {known.count} chips of {name}"
 
 
-def names(analysis: Analysis) -> Mapping[str, str]:
-    return {row["comparison_id"]: line["question"] for row, line in predicted_cases(analysis.counted)}
-
-
 @answer(
     "Predicted",
     heading="Predicted for accelerators that weren't there",
@@ -73,7 +68,6 @@ def names(analysis: Analysis) -> Mapping[str, str]:
         *("aliased_bytes", "temporary_bytes", "planned_peak_bytes", "copied_bytes", "flops", "fusions", "operations"),
         *("bound_seconds", "bound_by", "compile_seconds", "collectives", "compiler", "reason"),
     ),
-    names=names,
     topic="what fits on an accelerator, by its own compiler",
     purpose=Purpose.PREDICT,
 )

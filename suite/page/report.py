@@ -22,7 +22,7 @@ from suite.page.notices import Account, Trust, account
 from suite.page.sections.mkl_note import MklNote
 from suite.page.sections.registry import SECTIONS, sections_of
 from suite.page.sections.section import Context, Section
-from suite.page.sections.timed.headlines import Headline, headlines
+from suite.page.sections.timed.headlines import Headline
 from suite.page.sections.whole_set.method import sampled
 from suite.page.sections.whole_set.reproduce import source
 from suite.results import Results
@@ -56,9 +56,9 @@ class Report:
     def set_id(self) -> str:
         return self.results.set_id
 
-    @cached_property
+    @property
     def headlines(self) -> tuple[Headline, ...]:
-        return headlines(self.analysis)
+        return self.overview.headlines[self.analysis.baseline] if self.overview else ()
 
     @cached_property
     def sections(self) -> list[Section]:
@@ -99,7 +99,7 @@ class Report:
     @cached_property
     def overview(self) -> PageMap | None:
         """The map of every question by every stack, over every baseline; None without a timed process."""
-        return PageMap(self.analysis, self.headlines, self.condensed) if self.analysis.comparisons else None
+        return PageMap(self.analysis, self.condensed) if self.analysis.comparisons else None
 
     @property
     def verdict(self) -> str:
@@ -126,8 +126,7 @@ class Report:
         """The panel behind each cell of the map; none on a condensed page."""
         if self.condensed or self.overview is None:
             return []
-        own = {self.analysis.baseline: self.analysis}
-        return panels(own | self.overview.analyses, self.results.machine, self.results.plan_file)
+        return panels(self.analysis, self.overview.analyses, self.results.machine, self.results.plan_file)
 
     @cached_property
     def cause(self) -> MklNote | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from statistics import median
@@ -211,9 +211,3 @@ def over_baseline(name: str) -> pl.Expr:
 def attempts(rows: Sequence[Row]) -> pl.DataFrame:
     """Returns rows with the columns of a set's file."""
     return pl.DataFrame(to_table(rows))
-
-
-def table(lines: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> pl.DataFrame:
-    """Returns lines with these columns."""
-    rows = [tuple(line.get(name) for name in columns) for line in lines]
-    return pl.DataFrame(rows, schema=list(columns), orient="row", infer_schema_length=None)

@@ -10,6 +10,8 @@ import polars as pl
 
 from suite.results.analysis import Analysis, is_of
 from suite.results.ratios import ends
+from suite.stats import Estimate
+from suite.verdicts.geometric_means import Summary, rank
 from suite.verdicts.names import details
 
 ALL = "all questions"
@@ -34,13 +36,9 @@ def means(analysis: Analysis) -> pl.DataFrame:
 
 def lines_of(analysis: Analysis, fields: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     names = {comparison.id: comparison.name for comparison in analysis.all_comparisons}
-    lines, over = analysis.means(fields), group_words(analysis, fields)
-    itself = {"over": over, "stack": analysis.baseline, "mean": 1.0, "lacks": []}
-    placed = False
-    for line in lines:
-        if not placed and not (line.is_ranked and line.ratio and line.ratio.value >= 1):
-            placed = True
-            yield itself | {"answered": line.n, "questions": line.n}
+    others, over = analysis.means(fields), group_words(analysis, fields)
+    own = [Summary(analysis.baseline, Estimate(1.0), line.n) for line in others[:1]]
+    for line in sorted([*others, *own], key=lambda each: rank(each)[:-1]):
         yield {
             "over": over,
             "stack": line.stack,
@@ -53,8 +51,6 @@ def lines_of(analysis: Analysis, fields: Mapping[str, str]) -> Iterator[dict[str
             "greatest": line.greatest and line.greatest.ratio.value,
             "greatest_on": line.greatest and names[line.greatest.comparison_id],
         }
-    if lines and not placed:
-        yield itself | {"answered": lines[0].n, "questions": lines[0].n}
 
 
 def group_words(analysis: Analysis, fields: Mapping[str, str]) -> str:

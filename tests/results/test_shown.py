@@ -16,7 +16,6 @@ from suite.errors import UserError
 from suite.page.formats.render import render
 from suite.page.map.controls import PageMap
 from suite.page.report import Report
-from suite.page.sections.timed.headlines import headlines
 from suite.plan.search.capacity import memory_of
 from suite.protocol import Protocol
 from suite.results.frame import Frame
@@ -89,7 +88,7 @@ def test_the_first_sentence_is_on_the_shown_questions() -> None:
     ]
     whole = results.Results(Path("a-set"), plan_file(), rows, [], {}).analysis()
     some = only(whole, (), ("*64*", "*65*"))
-    said, of_whole = (PageMap(analysis, headlines(analysis)) for analysis in (some, whole))
+    said, of_whole = (PageMap(analysis) for analysis in (some, whole))
     assert "(n = 66)" not in said.sentence and "(n = 65) (4.00× numpy)" in said.sentence
     assert "(n = 66) (10.0× numpy)" in of_whole.sentence
 

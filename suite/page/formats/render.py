@@ -70,7 +70,7 @@ def page_of(report: Report, home: str = "", *, beside: bool = False) -> str:
     """Returns the HTML of a report. `home` is the link to the index of the site that the page is part of. `beside` says
     that results.parquet will lie beside the page, which then links it."""
     overview = report.overview
-    others = other_baselines(overview, report.results) if overview else ()
+    others = other_baselines(overview, report.results) if overview else {}
     return filled(
         "page.html.j2",
         styles=("style.css", "lines.css", "map.css"),

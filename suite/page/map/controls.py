@@ -34,7 +34,6 @@ class PageMap:
     """
 
     analysis: Analysis
-    own_headlines: Sequence[Headline]
     condensed: bool = False
 
     @property
@@ -79,8 +78,7 @@ class PageMap:
 
     @cached_property
     def headlines(self) -> dict[str, tuple[Headline, ...]]:
-        own = {self.baseline: tuple(self.own_headlines)}
-        return {each: own.get(each) or headlines(over) for each, over in self.analyses.items()}
+        return {baseline: headlines(over) for baseline, over in self.analyses.items()}
 
     @cached_property
     def shown(self) -> Map:

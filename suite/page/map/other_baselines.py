@@ -1,32 +1,14 @@
-"""The parts of the sections over every baseline that a reader can choose; the page hides a part until its baseline is
-chosen."""
+"""The page over every baseline that a reader can choose; it hides a part until its baseline is chosen."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
-from suite.answers.answer import ASKED, Answer
-from suite.answers.comparisons import speedups
-from suite.answers.figures.figure import Figure
 from suite.page.map.controls import PageMap
 from suite.page.sections.labels import comparison_anchor
+from suite.page.sections.registry import sections_over
+from suite.page.sections.section import AnswerSection, Context
 from suite.page.sections.timed.headlines import Headline
 from suite.results import Results
 from suite.results.frame import Frame
-
-
-@dataclass(frozen=True, slots=True)
-class OtherBaseline:
-    """A baseline. `speedups` has the figure of the speedups over it, keyed by the comparison's anchor, `answers` what
-    the answers find over it, by name."""
-
-    baseline: str
-    speedups: Mapping[str, Figure]
-    answers: Mapping[str, Answer]
-
-    def heading(self, name: str) -> str:
-        return ASKED[name].heading.format(baseline=self.baseline)
 
 
 def answers_over(overview: PageMap) -> dict[str, list[tuple[list[str], Headline]]]:
@@ -43,20 +25,13 @@ def answers_over(overview: PageMap) -> dict[str, list[tuple[list[str], Headline]
     return answered
 
 
-def other_baselines(overview: PageMap, results: Results) -> tuple[OtherBaseline, ...]:
-    """Returns the parts over every baseline of the page's control but the one that the page begins with."""
-    others = []
+def other_baselines(overview: PageMap, results: Results) -> dict[str, dict[str, AnswerSection]]:
+    """Returns {name of a section: {baseline: the section}} of the sections that a choice of the baseline changes, over
+    every baseline of the page's control but the one that the page begins with."""
+    others: dict[str, dict[str, AnswerSection]] = {}
     for baseline, analysis in overview.analyses.items():
-        if baseline == overview.baseline:
-            continue
-        frame, tie = Frame(results, analysis), analysis.protocol.tie_ratio
-        lines = frame.stacks.partition_by("question", as_dict=True)
-        figures = {
-            anchor: speedups(comparison, lines[comparison.name,], anchor, tie)
-            for comparison in analysis.comparisons
-            for anchor in [comparison_anchor(comparison)]
-        }
-        over = ((asked, asked.function(frame)) for asked in ASKED.values() if asked.over_baselines)
-        drawn = {anchor: figure for anchor, figure in figures.items() if figure}
-        others.append(OtherBaseline(baseline, drawn, {asked.name: found for asked, found in over if found}))
-    return tuple(others)
+        if baseline != overview.baseline:
+            context = Context(Frame(results, analysis), overview.headlines[baseline])
+            for section in sections_over(context):
+                others.setdefault(section.name, {})[baseline] = section
+    return others

@@ -34,21 +34,6 @@ COLUMNS_LEAST = 12  # of a run plot on the page of a set of many processes, so t
 COLUMNS_OF_PAGE = 120_000  # of all run plots of a page together, if this leaves each plot its least
 
 
-@dataclass(frozen=True, slots=True)
-class RatioOver:
-    """The ratio of a steady step over one baseline that a reader can choose, in words with its verdict. `by` is the
-    stack that the ratio is over: the `baseline`, or the stack that stands in for it on this question."""
-
-    baseline: str
-    by: str
-    words: str
-
-    @property
-    def name(self) -> str:
-        """`numpy`, or `numpy (jax_jit in its place)`."""
-        return self.baseline if self.by == self.baseline else f"{self.baseline} ({self.by} in its place)"
-
-
 @dataclass(frozen=True)
 class Panel:
     """What the page shows behind one `cell`. `over` has its question over each baseline that a reader can choose, the
@@ -103,9 +88,12 @@ class Panel:
         return cell_recipe(self.rows, self.cell, self.comparison, self.file) if self.file else None
 
     @cached_property
-    def ratios(self) -> list[RatioOver]:
-        """Its ratios over each baseline; none for a stack without times that count."""
-        return [ratio_over(each, over, self.stack) for each, over in self.over.items()] if self.cell.counts else []
+    def ratios(self) -> list[tuple[str, str, str]]:
+        """Its ratio over each baseline that a reader can choose: the baseline, the stack that the ratio is over, which
+        may stand in for it, and the ratio in words. None for a stack without times that count."""
+        if not self.cell.counts:
+            return []
+        return [(baseline, each.baseline, ratio_over(each, self.stack)) for baseline, each in self.over.items()]
 
     @cached_property
     def axis(self) -> LogAxis:
@@ -173,10 +161,12 @@ class Panel:
         ]
 
 
-def panels(analyses: Mapping[str, Analysis], machine: Mapping[str, Any], file: PlanFile | None) -> list[Panel]:
-    """Returns the panel of every planned cell of a set that was measured on `machine`. `analyses` has the set's
-    analysis over each baseline that a reader can choose, its own first."""
-    analysis = next(iter(analyses.values()))
+def panels(
+    analysis: Analysis, over_each: Mapping[str, Analysis], machine: Mapping[str, Any], file: PlanFile | None
+) -> list[Panel]:
+    """Returns the panel of every planned cell of a set that was measured on `machine`. `over_each` has the set's
+    analysis over each baseline that a reader can choose."""
+    analyses = {analysis.baseline: analysis, **over_each}  # its own first
     rows: dict[tuple[str, str], list[Row]] = {}
     for row in sorted(analysis.counted, key=lambda row: row.place):
         if row["purpose"] == Purpose.TIMED:
@@ -201,20 +191,19 @@ def own_code(row: Row) -> str:
     return str(found[0].relative_to(WORKLOADS.parents[1])) if found else ""
 
 
-def ratio_over(baseline: str, comparison: Comparison, stack: str) -> RatioOver:
-    """Returns the ratio of a stack whose times count over one baseline, in words. An undecided ratio has its reason
-    before its size."""
+def ratio_over(comparison: Comparison, stack: str) -> str:
+    """Returns the ratio of a stack whose times count over the comparison's baseline, in words with its verdict. An
+    undecided ratio has its reason before its size."""
     figures = comparison.of(stack)
     if stack == comparison.baseline:
-        words = "itself"
-    elif figures is None or figures.speedup is None:
-        words = "no block pairs the two"
-    else:
-        speedup = figures.speedup
-        ratio = units.estimate(speedup.ratio.value, speedup.ratio.low, speedup.ratio.high)
-        note = f"; {speedup.note}" if speedup.note and not speedup.why else ""
-        words = f"undecided ({speedup.why}): {ratio}" if speedup.why else f"{speedup.verdict}, {ratio}{note}"
-    return RatioOver(baseline, comparison.baseline, words)
+        return "itself"
+    if figures is None or figures.speedup is None:
+        return "no block pairs the two"
+    speedup = figures.speedup
+    ratio = units.estimate(speedup.ratio.value, speedup.ratio.low, speedup.ratio.high)
+    if speedup.why:
+        return f"undecided ({speedup.why}): {ratio}"
+    return f"{speedup.verdict}, {ratio}{f'; {speedup.note}' if speedup.note else ''}"
 
 
 def processes(cell: CaseRow, rows: Sequence[Row]) -> str:

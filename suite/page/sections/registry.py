@@ -50,6 +50,12 @@ def sections_of(context: Context) -> list[Section]:
     return [section for section in found if section]
 
 
-def answered(asked: Asked, context: Context) -> Section | None:
+def sections_over(context: Context) -> list[AnswerSection]:
+    """Returns the sections that depend on the baseline."""
+    found = [answered(each, context) for each in ASKED.values() if each.over_baselines]
+    return [section for section in found if section]
+
+
+def answered(asked: Asked, context: Context) -> AnswerSection | None:
     found = asked.function(context.frame)
     return KINDS.get(asked.name, AnswerSection)(asked, context, found) if found else None

@@ -95,10 +95,7 @@ class AnswerSection(Section):
 
     @property
     def parts(self) -> list[Part]:
-        return self.parts_of(self.found)
-
-    def parts_of(self, found: Answer) -> list[Part]:
-        return parts(found.table, self.asked.parts, self.asked.across, self.asked.shown)
+        return parts(self.found.table, self.asked.parts, self.asked.across, self.asked.shown)
 
     def answers(self) -> Iterable[tuple[str, Headline]]:
         return [(self.name, Headline(*said)) for said in self.found.by_question.items()]

@@ -16,7 +16,6 @@ from suite.page.map.means import mean_rows
 from suite.page.map.metrics import STEADY
 from suite.page.report import report
 from suite.page.sections.labels import comparison_anchor
-from suite.page.sections.timed.headlines import headlines
 from suite.page.sections.timed.units import column_units
 from suite.results import Results, load
 from suite.results.analysis import analyse
@@ -111,7 +110,7 @@ def test_each_track_has_a_row_of_means_where_it_has_two_questions() -> None:
         row.over: [square.words for square in row.squares] for row in mean_rows(analysis, STEADY, ("jax_jit", "tf_xla"))
     }
     assert shown == {"default track: 3": ["2.00×", "1.00×"], "tuned track: 3": ["0.500×", units.UNKNOWN]}
-    assert PageMap(analysis, headlines(analysis)).sentence == (
+    assert PageMap(analysis).sentence == (
         "default track: jax_jit leads all 3 questions alone (2.00× numpy); "
         "tuned track: numpy leads all 3 questions alone."
     )
@@ -119,7 +118,7 @@ def test_each_track_has_a_row_of_means_where_it_has_two_questions() -> None:
 
 def test_each_cell_has_its_own_figure_of_what_the_map_shows(loaded: Results) -> None:
     analysis = loaded.analysis()
-    shown = PageMap(analysis, headlines(analysis))
+    shown = PageMap(analysis)
     data, seen = shown.data, set()
     assert data["metrics"]["memory"]["ends"] == ("more memory", "less memory")
     assert data["metrics"]["first"]["ends"] == ("slower", "faster")
@@ -167,7 +166,7 @@ def test_a_cell_without_a_figure_says_why_and_has_no_star() -> None:
         if (row["stack"], row["block"]) in (("numpy", 1), ("jax_jit", 2))
     ]
     analysis = analyse(one_block_each, plan_file(), plan_file().plan.protocol, "numpy", None)
-    shown = PageMap(analysis, headlines(analysis))
+    shown = PageMap(analysis)
     [row] = shown.shown.rows
     [cell] = [square for square in row.squares if square.kind == "none"]
     assert cell.words == "\N{EN DASH}" and cell.note == "nothing to compare it with" and cell.css == "none leads"

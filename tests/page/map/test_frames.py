@@ -40,11 +40,6 @@ def restless(seed: int) -> Analysis:
 STACKS = ("torch_eager", "numpy", "jax_jit", "torchax_jit", "tf_xla", "tf_graph")
 
 
-def shown_map(analysis: Analysis) -> PageMap:
-    """The page's map of an analysis."""
-    return PageMap(analysis, headlines(analysis))
-
-
 def cells(shown: PageMap, metric: str) -> Iterator[tuple[str, Pair, str, bool]]:
     """(baseline, (question, stack), kind, framed) of all cells by a metric, over each baseline."""
     for baseline, chosen in shown.data["metrics"][metric]["maps"].items():
@@ -58,7 +53,7 @@ def cells(shown: PageMap, metric: str) -> Iterator[tuple[str, Pair, str, bool]]:
 def test_no_cell_over_any_baseline_contradicts_a_frame(metric: str) -> None:
     contested = 0
     for seed in range(8):
-        shown = shown_map(restless(seed))
+        shown = PageMap(restless(seed))
         seen = [*cells(shown, metric)]
         slower = {at for _, at, kind, _ in seen if kind == "slower"}
         slower |= {(question, over) for over, (question, _), kind, _ in seen if kind == "faster"}
@@ -74,7 +69,7 @@ def test_no_cell_over_any_baseline_contradicts_a_frame(metric: str) -> None:
 
 def test_a_page_over_one_baseline_has_no_frame_that_its_cells_contradict(loaded: Results) -> None:
     for analysis in (only(loaded.analysis(), ("jax*", "torch*")), only(restless(1), (), ("*64*",))):
-        seen = [*cells(shown_map(analysis), "steady")]
+        seen = [*cells(PageMap(analysis), "steady")]
         assert {over for over, *_ in seen} == {analysis.baseline}
         faster = {question for _, (question, _), kind, _ in seen if kind == "faster"}
         for _, (question, stack), kind, is_framed in seen:
@@ -104,7 +99,7 @@ def test_no_frame_is_around_a_stack_that_is_slower_than_one_that_is_not_the_base
     analysis = analyse(rows_of(RESTLESS), plan_file(), plan_file().plan.protocol, "numpy", None)
     [own] = headlines(analysis)
     assert own.lowest == "numpy" and {*own.rivals} == {"tf_xla"}
-    seen = [*cells(shown_map(analysis), "steady")]
+    seen = [*cells(PageMap(analysis), "steady")]
     assert ("tf_xla", "jax_jit", "slower") in {(over, stack, kind) for over, (_, stack), kind, _ in seen}
     assert {(over, stack) for over, (_, stack), _, is_framed in seen if is_framed} == {
         (over, stack) for over in RESTLESS for stack in ("numpy", "tf_xla")
@@ -113,7 +108,7 @@ def test_no_frame_is_around_a_stack_that_is_slower_than_one_that_is_not_the_base
 
 def test_frames_are_among_those_of_the_answer_over_the_chosen_baseline(loaded: Results) -> None:
     analysis = loaded.analysis()
-    shown = shown_map(analysis)
+    shown = PageMap(analysis)
     by_baseline = {baseline: headlines(rebased(analysis, baseline)) for baseline in shown.baselines}
     framed = 0
     for baseline, (question, stack), _, is_framed in cells(shown, "steady"):

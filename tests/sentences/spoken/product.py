@@ -10,7 +10,7 @@ from suite import results
 from suite.answers.comparisons import apart
 from suite.answers.comparisons import compared as in_words
 from suite.answers.summary import summary
-from suite.page.map.controls import Shown
+from suite.page.map.controls import Cell, Data
 from suite.page.report import Report, report
 from suite.page.sections.section import AnswerSection
 from suite.results.frame import Frame
@@ -62,30 +62,26 @@ def chosen(of: Report, truth: Truth) -> Iterator[Spoken]:
     data, names = of.overview.data, [row.name for row in of.overview.shown.rows]
     for metric in of.overview.metrics:
         if metric.clock:
-            by, maps = truth.seen(clock=metric.clock), data.metrics[metric.name].maps
-            for on, slower in zip(names, data.metrics[metric.name].behind, strict=False):
-                pairs = (f"{data.stacks[one]} < {data.stacks[two]}" for one, two in slower)
-                yield "behind", f"{on}: {', '.join(pairs)}", by
-            for baseline, shown in maps.items():
+            by, told = truth.seen(clock=metric.clock), data["metrics"][metric.name]
+            for on, slower in zip(names, (told["behind"] or {}).values(), strict=False):
+                yield "behind", f"{on}: {', '.join(f'{one} < {two}' for one, two in slower)}", by
+            for baseline, shown in told["maps"].items():
                 seen = by.seen(baseline, metric.clock)
-                yield "means", "\n".join(means(data.stacks, shown)), seen
-                yield from (("row", each, seen) for each in rows(names, data.stacks, shown))
+                yield "means", "\n".join(map(mean, shown["means"]["|"])), seen
+                for on, cells in zip(names, shown["cells"].values(), strict=True):
+                    yield "row", f"{on}: {'; '.join(cell_words(who, cell) for who, cell in cells.items())}", seen
 
 
-def means(stacks: list[str], shown: Shown) -> Iterator[str]:
-    for group, cells in shown.means["|"]:
-        told = [(who, *cell[1:3]) for who, cell in zip(stacks, cells, strict=True) if isinstance(cell, list)]
-        yield f"{group} | " + "; ".join(f"{who}: {' '.join(words)}".rstrip() for who, *words in told)
+def mean(row: Data) -> str:
+    told = (f"{who}: {cell['words']} {cell['small']}".rstrip() for who, cell in row["cells"].items())
+    return f"{row['over']} | {'; '.join(told)}"
 
 
-def rows(names: list[str], stacks: list[str], shown: Shown) -> Iterator[str]:
-    """Yields `question: jax_jit faster leads 8.34× [6.51, 10.7]; torch_eager baseline 1×`."""
-    for on, cells in zip(names, shown.rows, strict=True):
-        told = {who: cell for who, cell in zip(stacks, cells, strict=True) if isinstance(cell, list)}
-        words = {who: [cell[0].split()[0], *["leads"] * ("leads" in cell[0].split())] for who, cell in told.items()}
-        sizes = {who: f"{cell[1]} {cell[2]}".removeprefix("undecided ") for who, cell in told.items()}
-        ratios = {who: size if words[who][0] != "baseline" else "" for who, size in sizes.items()}
-        yield f"{on}: " + "; ".join(" ".join([who, *words[who], ratios[who]]).rstrip() for who in told)
+def cell_words(who: str, cell: Cell) -> str:
+    """Returns `jax_jit faster leads 8.34× [6.51, 10.7]`, or `torch_eager baseline`."""
+    kind, *others = cell["css"].split()
+    ratio = "" if kind == "baseline" else f"{cell['words']} {cell['small']}".removeprefix("undecided ")
+    return " ".join([who, kind, *["leads"] * ("leads" in others), ratio]).rstrip()
 
 
 def over(of: Report, baseline: str, truth: Truth) -> Iterator[Spoken]:

@@ -62,7 +62,6 @@ class ComparisonView:
 
     @property
     def out_of_order(self) -> str:
-        """Why two stacks are in another order by their ratios than by their medians; empty if none are."""
         return order_words(self.comparison)
 
     @property

@@ -14,7 +14,7 @@ from suite.results.case_row import CaseRow
 from suite.results.cases.break_even import Calls, is_long, least
 from suite.results.outcomes import outcome_text
 from suite.verdicts.grouping import grouped
-from suite.verdicts.verdicts import ALONE, Speedup
+from suite.verdicts.verdicts import ALONE
 
 MOST_DETAILED = 2  # stacks in two modes that have a sentence each
 MODES_MOST = 4.0  # times: equal processes of one stack took up to 3.6 times as long as others on a quiet machine
@@ -27,23 +27,16 @@ class Headline:
     """The answer to one question. The sentence is `lead` for `question`: `lowest` `rest`. There is no lead where only
     one stack has a time, and for a question on something else than times there is only the rest.
 
-    `lowest` is the stack with the lowest median of those that lead, `seconds` that median, and `speedup` the stack's
-    ratio to the baseline (None if it is the baseline, or the baseline has no time). `rivals` are the others that lead.
-    `has_interval` says whether the median has an interval, which takes two blocks; `has_modes`
-    whether its processes run in two modes. Of `planned` stacks, `ok` have a time that counts.
+    `lowest` is the stack with the lowest median of those that lead, and `rivals` are the others that lead.
+    `has_interval` says whether the median has an interval, which takes two blocks.
     """
 
     question: str
     rest: str
     lead: str = ""
     lowest: str = ""
-    seconds: float | None = None
-    speedup: Speedup | None = None
     rivals: tuple[str, ...] = ()
-    ok: int = 0
-    planned: int = 0
     has_interval: bool = False
-    has_modes: bool = False
 
     @property
     def text(self) -> str:
@@ -69,7 +62,7 @@ def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> H
     tail = f" {lost} of {planned} stacks did not end ok." if lost else ""
     if not counting:
         lead, verb = ("No answer", "produced") if complete else ("No answer so far", "has")
-        return Headline(comparison.name, f"no stack {verb} a time that counts.{tail}", lead, planned=planned)
+        return Headline(comparison.name, f"no stack {verb} a time that counts.{tail}", lead)
     unit = column_units(comparison)
     first, *others = [stack for stack in counting if stack.stack in comparison.leaders]
     rivals = tuple(stack.stack for stack in others)
@@ -92,13 +85,8 @@ def headline(comparison: Comparison, analysis: Analysis, *, complete: bool) -> H
         f"{first_run(first, counting, unit.first)}",
         lead,
         first.stack,
-        first.steady,
-        first.speedup,
         rivals,
-        ok=len(counting),
-        planned=planned,
         has_interval=first.median_seconds_low is not None,
-        has_modes=first.two_modes,
     )
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import suite.page
 from suite import results
 from suite.answers.noise import readings
 from suite.cli.terminal.output import print_tables
@@ -45,7 +44,7 @@ def unfinished(tmp_path_factory: pytest.TempPathFactory) -> results.Results:
 
 
 def test_an_unfinished_set_names_no_fastest_stack(unfinished: results.Results) -> None:
-    answers = suite.page.headline(unfinished)
+    answers = report(unfinished).headlines
     assert [answer.lead for answer in answers] == ["So far the lowest median"] * 3
     assert all(answer.text.startswith(f"So far the lowest median for {answer.question}: ") for answer in answers)
     assert not any("not run" in answer.text for answer in answers)
@@ -146,7 +145,7 @@ def test_who_stands_in_for_the_baseline_is_said_wherever_a_ratio_over_it_is(
     print_tables(part(report(loaded, "numpy"), ComparisonsSection).console())
     printed = " ".join(capsys.readouterr().out.split())
     assert sentence in printed and "speedup over jax_jit" in printed
-    [answer] = suite.page.headline(loaded, "numpy")
+    [answer] = report(loaded, "numpy").headlines
     assert "jax_jit, 10.1 ms (in place of the baseline numpy, which has no time that counts)" in answer.text
     assert sentence in report(loaded, "numpy").notices
     page = render(store.folder, tmp_path / "page.html", "numpy").read_text(encoding="utf-8")
