@@ -65,10 +65,6 @@ class Panel:
         return comparison_anchor(self.comparison)
 
     @cached_property
-    def figures(self) -> CaseRow | None:
-        return self.cell if self.cell.is_timed else None
-
-    @cached_property
     def units(self) -> Units:
         return column_units(self.comparison)
 
@@ -78,10 +74,6 @@ class Panel:
         row = self.rows[0]
         function = f"{row.text('dialect')}_{row.text('implementation')}"
         return (function, code_anchor(row.text("workload"), function)) if row["implementation"] else ("", "")
-
-    @property
-    def mkl_note(self) -> MklNote | None:
-        return self.note if self.figures else None
 
     @cached_property
     def recipe(self) -> CellRecipe | None:
@@ -101,16 +93,16 @@ class Panel:
 
     @property
     def seconds(self) -> list[float]:
-        return [process.seconds for process in self.figures.processes] if self.figures else []
+        return [process.seconds for process in self.cell.processes]
 
     @cached_property
     def marks(self) -> Sequence[Mark]:
-        return marks(self.figures, self.axis, self.units.steady) if self.figures else ()
+        return marks(self.cell, self.axis, self.units.steady)
 
     @cached_property
     def ends(self) -> Sequence[tuple[float, str]]:
         """The least and the greatest of the processes' medians, one if both read the same."""
-        return ends(self.seconds, self.axis, self.units.steady) if self.figures else ()
+        return ends(self.seconds, self.axis, self.units.steady) if self.seconds else ()
 
     @cached_property
     def runs(self) -> list[RunPlot]:
@@ -121,15 +113,15 @@ class Panel:
     @property
     def facts(self) -> dict[str, str]:
         """What is known of the cell, in words. The log is a folder of the set, on the machine that ran the process."""
-        cell, figures, rows = self.cell, self.figures, self.rows
+        cell, rows = self.cell, self.rows
         versions = {f"{name} {version}" for row in rows for name, version in row.mapping("versions").items()}
         last = max(rows, key=lambda row: (row["block"], row["replicate"], row["retry"]))
         of_stack = [each for each in self.programs.stacks if each.stack == self.stack] if self.programs else []
         return known(
             {
-                **(timing_facts(figures, self.units) if figures else {}),
+                **(timing_facts(cell, self.units) if cell.is_timed else {}),
                 "Processes": processes(cell, rows),
-                "Two modes": modes_text(figures, self.units.steady) if figures and figures.two_modes else "",
+                "Two modes": modes_text(cell, self.units.steady) if cell.two_modes else "",
                 "Phase": phase_words(cell.phase) if cell.failed and cell.phase else "",
                 "Reason": cell.reason,
                 "Remedy": remedy(cell, rows[0].case),
@@ -177,10 +169,9 @@ def panels(
     for comparisons in zip(*(over.comparisons for over in analyses.values()), strict=True):
         over, question = dict(zip(analyses, comparisons, strict=True)), comparisons[0]
         note = mkl_note(question, analysis, machine)
-        made += [
-            Panel(cell, over, rows[question.id, cell.stack], columns, programs.get(question.id), note, file)
-            for cell in question.cases
-        ]
+        for cell in question.cases:
+            of_cell, beside = rows[question.id, cell.stack], note if cell.is_timed else None
+            made.append(Panel(cell, over, of_cell, columns, programs.get(question.id), beside, file))
     return made
 
 
