@@ -130,7 +130,7 @@ def test_a_set_that_records_no_library_has_what_an_own_set_recorded_of_its_proce
 
 
 def test_every_panel_of_the_question_links_to_the_note(slowed: Analysis) -> None:
-    behind = panels({"torch_eager": slowed}, AMD, None)
+    behind = panels(slowed, {}, AMD, None)
     linked = {(panel.comparison.name, panel.stack) for panel in behind if panel.note}
     gemm = next(comparison for comparison in slowed.comparisons if comparison.name == "gemm forward")
     assert linked == {("gemm forward", stack.stack) for stack in gemm.timed}
