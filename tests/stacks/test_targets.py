@@ -126,7 +126,7 @@ def test_tensorflow_s_default_is_stated_where_it_is_the_same_for_all_processors(
     machine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("platform.machine", lambda: machine)
-    variables = adapter_class("tf_eager").environ(case_of(GEMM, stack="tf_eager"), "/caches/one")
+    variables = adapter_class("tf_eager").environ(case_of(stack="tf_eager"), "/caches/one")
     assert ("TF_ENABLE_ONEDNN_OPTS" in variables) is (machine == "x86_64")
 
 
