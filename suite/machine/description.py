@@ -17,9 +17,7 @@ EXTENSIONS = (
     ("amx_tile", "AMX"),
     ("amx_bf16", "AMX-BF16"),
     *((f"sve{bits}", f"SVE of {bits} bits") for bits in (128, 256, 512)),
-    ("sme", "SME"),
-    ("bf16", "BF16"),  # ARM's
-    ("i8mm", "I8MM"),
+    *((flag, flag.upper()) for flag in ("sme", "bf16", "i8mm")),  # ARM's
 )
 # Of a processor without AVX-512 and SVE, the first of these that it has is shown.
 OLDER = (("avx2", "AVX2"), ("avx", "AVX"), ("sse4_2", "SSE4.2"), ("asimd", "NEON"))
