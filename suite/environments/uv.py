@@ -141,8 +141,7 @@ def remedy(message: str) -> str:
 
 
 def resolve(source: Path, python: str, target: str, failure: str, *options: str) -> str:
-    """Returns what `uv pip compile` prints for a list of requirements on a target: for x86-64, or for the processor
-    whose folder has the list. Raises UserError as `run` does."""
+    """Returns what `uv pip compile` prints for a list of requirements on a target. Raises UserError as `run` does."""
     machine = ARM if source.parent.name == ARM else "x86_64"
     platform = f"{machine}-manylinux_{GLIBC_OF_TPU if target in ('tpu', 'predict') else GLIBC}"
     where = [] if "--universal" in options else ["--python-platform", platform]

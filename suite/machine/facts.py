@@ -34,8 +34,7 @@ ARM_CORES: dict[str, tuple[str, dict[str, str]]] = {
 
 
 def refuse_platform(system: str | None = None, machine: str | None = None) -> str:
-    """Returns this system's name, `Linux on aarch64`. Raises UserError for a system (by default this one) that isn't
-    Linux on x86-64 or on 64-bit ARM."""
+    """Returns a system's name, `Linux on aarch64`. Raises UserError if it isn't Linux on x86-64 or 64-bit ARM."""
     system, machine = system or platform.system(), machine or platform.machine()
     if system != "Linux" or machine not in ("x86_64", "aarch64"):
         raise UserError(f"Stack Wars runs on Linux on x86-64 and aarch64 (64-bit ARM); this is {system} on {machine}.")
@@ -58,8 +57,7 @@ def cpu_fields() -> dict[str, str]:
 
 
 def arm_fields(fields: Mapping[str, str]) -> dict[str, str]:
-    """Returns x86-64's fields of an ARM core, which has numbers in place of a name, and no vector width among its
-    features: `sve256` is added to them for vectors of 256 bits."""
+    """Returns an ARM core's fields by their names on x86-64. Its vector width is added to its features: `sve256`."""
     implementer, part = fields["CPU implementer"], fields.get("CPU part", "?")
     vendor, parts = ARM_CORES.get(implementer, (f"implementer {implementer}", {}))
     vector_bytes = read("/proc/sys/abi/sve_default_vector_length") or ""
