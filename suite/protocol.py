@@ -132,9 +132,9 @@ ADAMW = ("adamw", "keras_adamw")  # the paper's, and Keras's, which adds epsilon
 # SGD with momentum as PyTorch has it: v = momentum v + g; p -= lr v (the same learning rate).
 MOMENTUM = 0.9
 
-# No x86-64 core does more operations a second: at 6 GHz, two 512-bit multiply-adds a cycle in f32, one AMX tile (1024
-# multiply-adds) in bf16. On a machine without a measured roofline, a faster row is flagged `implausible`: it can't have
-# computed its step.
+# No x86-64 core, and no ARM core without SME, does more operations a second: at 6 GHz, two 512-bit multiply-adds a
+# cycle in f32 (or four of 128 bits, as ARM's have), one AMX tile (1024 multiply-adds) in bf16. On a machine without a
+# measured roofline, a faster row is flagged `implausible`: it can't have computed its step.
 FLOPS_PER_CORE_MAX = {"f32": 2 * 2 * 16 * 6e9, "bf16": 2 * 1024 * 6e9}
 
 # Of a question's results and gradients, by the coarsest type that its file declares.

@@ -1,14 +1,16 @@
 """The hashed locks of environments: docker/locks/<target>/<environment>.txt, with the Python in the first line.
 
 An environment may have several locks, each for one Python: `jax.txt` is the newest, `jax-py3.11.txt` an older one.
-Beside them are the lists of requirements (`.in`) and, of a variant like `jax@fastmath`, the flags (`.toml`). Standard
-library only.
+Beside them are the lists of requirements (`.in`) and, of a variant like `jax@fastmath`, the flags (`.toml`). A lock has
+the hashes of all wheels, so it is for x86-64 and aarch64 alike; where a package isn't, the folder `aarch64/` has a lock
+of the same name, which an aarch64 machine takes instead. Standard library only.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
+import platform
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,6 +25,9 @@ ORCHESTRATOR = "orchestrator"
 PYTHONS = re.compile(r"^# Python (3\.\d+(?:, 3\.\d+)*)\b", re.MULTILINE)
 FIRST_PYTHON = "3.11"  # the Python of locks without such a line, which older sets have
 FALLBACK = re.compile(r"-py(3\.\d+)$")
+ARM = "aarch64"  # the folder of its own locks has its name, as the kernel gives it
+# Environments that aarch64 can't have, and why.
+NOT_ON_ARM = {"torch_xla": "PyTorch/XLA has no wheel for aarch64, as of its last release, 2.9.0"}
 
 
 # No slots, here and below: a Python without them must be able to import this, and gets a clear message.
@@ -89,14 +94,14 @@ class Locks:
 
 
 def names(target: str) -> list[str]:
-    """Returns the environments of a target, without variants. The one with the shortest lock comes first, because it
-    takes the least time to make."""
+    """Returns the environments of a target that this machine can have, without variants. The one with the shortest lock
+    comes first, because it takes the least time to make."""
 
     def length(name: str) -> tuple[float, str]:
         lock = newest(name, target)
         return (lock.path.stat().st_size if lock.exists else math.inf), name
 
-    return sorted((name for name in kept(target) if "@" not in name), key=length)
+    return sorted((name for name in kept(target) if "@" not in name and not impossible(name)), key=length)
 
 
 def variants(target: str) -> list[str]:
@@ -110,15 +115,26 @@ def kept(target: str) -> set[str]:
     return {FALLBACK.sub("", stem) for stem in stems}
 
 
+def impossible(name: str) -> str | None:
+    """Returns why no machine with this one's processor can have an environment; None if it can."""
+    return NOT_ON_ARM.get(name.partition("@")[0]) if platform.machine() == ARM else None
+
+
+def here(lock: Path) -> Path:
+    """Returns the lock that this machine takes in place of one for x86-64: mostly the same."""
+    own = lock.parent / ARM / lock.name
+    return own if platform.machine() == ARM and own.is_file() else lock
+
+
 def newest(name: str, target: str) -> Lock:
-    return Lock(name, target, beside(owner(name, target), target, "txt"))
+    return Lock(name, target, here(beside(owner(name, target), target, "txt")))
 
 
 def all_locks(name: str, target: str) -> list[Lock]:
     """Returns every lock of an environment, the newest first: `jax.txt`, then `jax-py3.12.txt`, `jax-py3.11.txt`."""
-    first = newest(name, target)
-    paths = [path for path in first.path.parent.glob(f"{first.path.stem}-py3.*.txt") if FALLBACK.search(path.stem)]
-    fallbacks = [Lock(name, target, path) for path in paths]
+    first, shared = newest(name, target), beside(owner(name, target), target, "txt")
+    paths = [path for path in shared.parent.glob(f"{shared.stem}-py3.*.txt") if FALLBACK.search(path.stem)]
+    fallbacks = [Lock(name, target, here(path)) for path in paths]
     return [first, *sorted(fallbacks, key=lambda lock: version_key(lock.python), reverse=True)]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from suite import environments
 from suite.environments import say
-from suite.environments.locks import ORCHESTRATOR, Lock, all_locks, beside, names, newest, pythons_named
+from suite.environments.locks import ARM, FALLBACK, ORCHESTRATOR, Lock, beside, names, newest, pythons_named
 from suite.errors import COMMAND, UserError, unknown
 from suite.guard.variables import without_python
 
@@ -142,7 +142,8 @@ def remedy(message: str) -> str:
 
 def resolve(source: Path, python: str, target: str, failure: str, *options: str) -> str:
     """Returns what `uv pip compile` prints for a list of requirements on a target. Raises UserError as `run` does."""
-    platform = f"x86_64-manylinux_{GLIBC_OF_TPU if target in ('tpu', 'predict') else GLIBC}"
+    machine = ARM if source.parent.name == ARM else "x86_64"
+    platform = f"{machine}-manylinux_{GLIBC_OF_TPU if target in ('tpu', 'predict') else GLIBC}"
     where = [] if "--universal" in options else ["--python-platform", platform]
     plain = ["--quiet", "--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"]
     asked = [*plain, "--python-version", python, *where, *options, str(source)]
@@ -150,9 +151,9 @@ def resolve(source: Path, python: str, target: str, failure: str, *options: str)
 
 
 def compile_locks(name: str, target: str = "cpu", *, upgrade: bool = False) -> list[Path]:
-    """Makes the locks of an environment anew from its lists of requirements, and returns their paths. There is one lock
-    for each Python that a list names; only the orchestrator has one lock for all of its Pythons. A lock that can't be
-    resolved stays unchanged.
+    """Makes the locks of an environment anew from its lists of requirements, and returns their paths: those of the
+    target's folder and those for aarch64 alone. There is one lock for each Python that a list names; only the
+    orchestrator has one lock for all of its Pythons. A lock that can't be resolved stays unchanged.
 
     A lock keeps its versions as far as its list allows them, and a new variant begins with the versions of its
     environment. With `upgrade`, a lock gets the newest versions that its list allows.
@@ -161,16 +162,16 @@ def compile_locks(name: str, target: str = "cpu", *, upgrade: bool = False) -> l
     if not first.is_file():
         raise unknown("environment", name, [*names(target), ORCHESTRATOR], of=f"Target {target}")
     locks = []
-    for source in (first, *sorted(first.parent.glob(f"{name}-py3.*.in"))):
+    folders = (first.parent, first.parent / ARM)
+    for source in (path for it in folders for path in (*it.glob(first.name), *sorted(it.glob(f"{name}-py3.*.in")))):
         pythons = pythons_named(source.read_text(encoding="utf-8"))
         for together in [pythons] if name == ORCHESTRATOR else [[python] for python in pythons]:
-            is_newest = source == first and together[0] == pythons[0]
+            is_newest = source.name == first.name and together[0] == pythons[0]
             lock = source.with_name(f"{name}.txt" if is_newest else f"{name}-py{together[0]}.txt")
             compile_lock(name, target, source, together, lock, upgrade=upgrade)
             locks.append(lock)
-    for lock in {lock.path for lock in all_locks(name, target)} - {
-        *locks
-    }:  # no list names the Python of these locks any more
+    known = {path for it in folders for path in it.glob(f"{name}*.txt") if FALLBACK.sub("", path.stem) == name}
+    for lock in known - {*locks}:  # no list names the Python of these locks any more
         lock.unlink()
     return locks
 
@@ -184,7 +185,8 @@ def compile_lock(name: str, target: str, source: Path, pythons: Sequence[str], l
         options += ["--override", str(override)]
     with tempfile.TemporaryDirectory() as folder:
         new = Path(folder) / lock.name
-        likes = (lock, beside(name, target, "txt"), newest(name.partition("@")[0], target).path)
+        family = newest(name.partition("@")[0], target).path
+        likes = (lock, lock.parent.parent / lock.name, beside(name, target, "txt"), family)  # the second: x86-64's
         like = next((path for path in likes if path.is_file()), None)
         if like and not upgrade:
             shutil.copyfile(like, new)

@@ -16,9 +16,11 @@ EXTENSIONS = (
     ("avx512_fp16", "FP16"),
     ("amx_tile", "AMX"),
     ("amx_bf16", "AMX-BF16"),
+    *((f"sve{bits}", f"SVE of {bits} bits") for bits in (128, 256, 512)),
+    *((flag, flag.upper()) for flag in ("sme", "bf16", "i8mm")),  # ARM's
 )
-# Of a processor without AVX-512, the first of these that it has is shown.
-OLDER = (("avx2", "AVX2"), ("avx", "AVX"), ("sse4_2", "SSE4.2"))
+# Of a processor without AVX-512 and SVE, the first of these that it has is shown.
+OLDER = (("avx2", "AVX2"), ("avx", "AVX"), ("sse4_2", "SSE4.2"), ("asimd", "NEON"))
 STEPPING = ("family", "model", "stepping")
 CHANGE_MAX = 0.10  # a ceiling that differs by more than this share from a set's first reading gives a warning
 

@@ -22,13 +22,23 @@ from suite.machine import cgroups, limits
 RELEVANT = re.compile(
     r"XLA_|JAX_|TF_|TORCH|OMP|MKL|KMP|NPROC|CUDA|PJRT|OPENBLAS|ONEDNN|DNNL|MALLOC_|THP_|LD_PRELOAD|GLIBC_TUNABLES"
 )
+# Cores of ARM servers by /proc/cpuinfo's implementer and part, as Linux's arch/arm64/include/asm/cputype.h and
+# util-linux's sys-utils/lscpu-arm.c name them. Not asked of lscpu: a newer one would give the same machine another id.
+ARM_CORES: dict[str, tuple[str, dict[str, str]]] = {
+    "0x41": ("ARM", {"0xd08": "Cortex-A72", "0xd0b": "Cortex-A76", "0xd0c": "Neoverse-N1", "0xd40": "Neoverse-V1",
+                     "0xd49": "Neoverse-N2", "0xd4f": "Neoverse-V2", "0xd84": "Neoverse-V3", "0xd8e": "Neoverse-N3"}),
+    "0x46": ("Fujitsu", {"0x001": "A64FX"}), "0x48": ("HiSilicon", {"0xd01": "Kunpeng-920"}),
+    "0x4e": ("NVIDIA", {"0x010": "Olympus"}), "0x6d": ("Microsoft", {"0xd49": "Azure-Cobalt-100"}),
+    "0xc0": ("Ampere", {"0xac3": "Ampere-1", "0xac4": "Ampere-1a"}), "0x61": ("Apple", {}),
+}  # fmt: skip
 
 
-def refuse_platform(system: str | None = None, machine: str | None = None) -> None:
-    """Raises UserError for a system (by default this one) that isn't Linux on x86-64."""
+def refuse_platform(system: str | None = None, machine: str | None = None) -> str:
+    """Returns a system's name, `Linux on aarch64`. Raises UserError if it isn't Linux on x86-64 or 64-bit ARM."""
     system, machine = system or platform.system(), machine or platform.machine()
-    if (system, machine) != ("Linux", "x86_64"):
-        raise UserError(f"Stack Wars runs on Linux on x86-64; this is {system} on {machine}.")
+    if system != "Linux" or machine not in ("x86_64", "aarch64"):
+        raise UserError(f"Stack Wars runs on Linux on x86-64 and aarch64 (64-bit ARM); this is {system} on {machine}.")
+    return f"{system} on {machine}"
 
 
 def read(path: str) -> str | None:
@@ -39,9 +49,26 @@ def read(path: str) -> str | None:
 
 
 def cpu_fields() -> dict[str, str]:
+    """Returns the fields of the first core in /proc/cpuinfo, by the names that they have on x86-64."""
     block = (read("/proc/cpuinfo") or "").split("\n\n")[0]
     pairs = (line.partition(":") for line in block.splitlines())
-    return {name.strip(): value.strip() for name, _, value in pairs}
+    fields = {name.strip(): value.strip() for name, _, value in pairs}
+    return arm_fields(fields) if "CPU implementer" in fields else fields
+
+
+def arm_fields(fields: Mapping[str, str]) -> dict[str, str]:
+    """Returns an ARM core's fields by their names on x86-64. Its vector width is added to its features: `sve256`."""
+    implementer, part = fields["CPU implementer"], fields.get("CPU part", "?")
+    vendor, parts = ARM_CORES.get(implementer, (f"implementer {implementer}", {}))
+    vector_bytes = read("/proc/sys/abi/sve_default_vector_length") or ""
+    return {
+        "vendor_id": vendor,
+        "model name": f"{vendor} {parts.get(part, f'part {part}')}",
+        "cpu family": fields.get("CPU architecture", "?"),
+        "model": part,
+        "stepping": f"r{int(fields.get('CPU variant', '0'), 16)}p{fields.get('CPU revision', '?')}",
+        "flags": fields.get("Features", "") + (f" sve{8 * int(vector_bytes)}" if vector_bytes.isdigit() else ""),
+    }
 
 
 def usable_cores() -> list[int]:
@@ -144,7 +171,7 @@ class Facts(TypedDict, total=False):
     swap_bytes: int
     huge_pages: str | None
     clock_source: str | None
-    hypervisor: bool
+    hypervisor: bool | None
     product: str | None
     gpus: list[dict[str, Any]]
 
@@ -173,7 +200,7 @@ def machine(name: str = "") -> dict[str, Any]:
         **memory(),
         "huge_pages": read("/sys/kernel/mm/transparent_hugepage/enabled"),
         "clock_source": read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        "hypervisor": "hypervisor" in processor["cpu_flags"],
+        "hypervisor": "hypervisor" in processor["cpu_flags"] if platform.machine() == "x86_64" else None,
         "product": read("/sys/class/dmi/id/product_name"),
     }
 

@@ -23,7 +23,7 @@ MKL_PATH = re.compile(
 )
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 MKL_DEFAULT = "default path"  # MKL's path on processors that aren't Intel's (`mkl_blas_def_…`)
-INSTRUCTIONS = re.compile(r"(?:avx|sse|amx)\w*")
+INSTRUCTIONS = re.compile(r"(?:avx|sse|amx|sve|asimd|acl)\w*")  # acl: the Arm Compute Library
 
 
 @dataclass(frozen=True, slots=True)

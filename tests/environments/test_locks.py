@@ -1,4 +1,4 @@
-"""Every lock that is in the repository."""
+"""Every lock that is in the repository, and those that an aarch64 machine takes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from suite.environments import ROOT
+from suite.environments import ROOT, locks, uv
 
 LOCKS = sorted((ROOT / "docker" / "locks").rglob("*.txt"))
 
@@ -25,3 +25,30 @@ def test_a_lock_has_hashes_and_no_address(lock: Path) -> None:
 def test_every_lock_has_the_same_numpy() -> None:
     pins = {re.search(r"^numpy==(\S+)", lock.read_text(), re.MULTILINE)[1] for lock in LOCKS}  # type: ignore[index]
     assert len(pins) == 1
+
+
+@pytest.fixture
+def on_arm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+
+
+def test_each_environment_has_the_same_pythons_on_arm(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pythons() -> dict[str, list[str]]:
+        every = [*locks.names("cpu"), *locks.variants("cpu")]
+        return {name: [lock.python for lock in locks.all_locks(name, "cpu")] for name in every}
+
+    here = pythons()
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    assert pythons() == {name: found for name, found in here.items() if name != "torch_xla"}
+    assert "tensorflow-cpu" not in locks.newest("tensorflow", "cpu").pins
+    assert locks.newest("jax", "cpu").path.parent.name == "cpu", "one lock serves both"
+
+
+@pytest.mark.release
+@pytest.mark.usefixtures("on_arm")
+def test_every_wheel_of_arm_s_locks_is_on_the_index(tmp_path: Path) -> None:
+    every = [lock for name in (*locks.names("cpu"), *locks.variants("cpu")) for lock in locks.all_locks(name, "cpu")]
+    for lock in (locks.newest(locks.ORCHESTRATOR, "cpu"), *every):
+        where = ["--target", str(tmp_path), "--python-platform", f"aarch64-manylinux_{uv.GLIBC}"]
+        chosen = ["--dry-run", "--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", str(lock.path)]
+        uv.run([uv.find_uv(), "pip", "install", "--python-version", lock.python, *where, *chosen], lock.path.name)

@@ -76,6 +76,32 @@ def test_a_lock_is_for_the_oldest_system_that_its_target_runs_on(
     assert command[command.index("--python-platform") + 1] == f"x86_64-manylinux_{platform}"
 
 
+def test_arm_s_own_list_is_resolved_for_it_from_the_same_versions(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = locks.newest("six", "cpu").path
+    lock.with_suffix(".in").write_text("# Python 3.13, 3.12\nsix\n")
+    own = lock.parent / "aarch64"
+    own.mkdir()
+    (own / "six-py3.12.in").write_text("# Python 3.12\nsix\n")
+    (own / "six-py3.9.txt").write_text(SIX)  # of a Python that was named once
+    told: list[tuple[str, str]] = []
+
+    def run(command: list[str], _: str) -> str:
+        output = Path(command[command.index("--output-file") + 1])
+        told.append((command[command.index("--python-platform") + 1], output.read_text() if output.exists() else ""))
+        output.write_text(SIX.replace("==", "==9") if "aarch64" in told[-1][0] else SIX)
+        return ""
+
+    monkeypatch.setattr(uv, "find_uv", lambda *_: "uv")
+    monkeypatch.setattr(uv, "run", run)
+    made = [str(path.relative_to(lock.parent)) for path in uv.compile_locks("six")]
+    assert made == ["six.txt", "six-py3.12.txt", "aarch64/six-py3.12.txt"]
+    assert told[-1] == ("aarch64-manylinux_2_28", f"# Python 3.12\n{SIX}"), "it begins with x86-64's versions"
+    assert sorted(path.name for path in own.glob("*.txt")) == ["six-py3.12.txt"]
+    assert [lock.path.parent.name for lock in locks.all_locks("six", "cpu")] == ["cpu", "cpu"]
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    assert [lock.path.parent.name for lock in locks.all_locks("six", "cpu")] == ["cpu", "aarch64"]
+
+
 def test_a_list_of_overrides_is_given_to_the_resolver(commands: list[list[str]]) -> None:
     lock = locks.newest("six", "cpu").path
     lock.with_suffix(".in").write_text("six\n")

@@ -72,6 +72,20 @@ def test_one_dnn_names_an_implementation_for_each_call() -> None:
     assert found[0].seconds == pytest.approx(0.0306309)
 
 
+ARM = """\
+onednn_verbose,v1,info,cpu,isa:AArch64 SVE (256 bits)
+onednn_verbose,v1,primitive,exec,cpu,matmul,gemm:acl,undef,src:f32::blocked:ab::f0,,,512x512:512x512,9.5
+onednn_verbose,v1,primitive,exec:external,NEMeanStdDevNormalizationKernel,2.1
+onednn_verbose,v1,primitive,exec,cpu,matmul,brg_matmul:sve_256,undef,src:bf16::blocked:ab::f0,,,512x512:512x512,4.5
+onednn_verbose,v1,primitive,exec,cpu,reorder,jit:uni,undef,src:f32::blocked:ab::f0,,,257x768,0.0368652
+"""
+
+
+def test_one_dnn_s_implementations_on_arm_are_named() -> None:
+    found = libraries(logs(ARM))
+    assert [(used.isa, used.calls) for used in found] == [("acl", 1), ("sve_256", 1), ("AArch64 SVE (256 bits)", 1)]
+
+
 def test_only_the_step_counts_but_what_was_announced_before_it_holds() -> None:
     [used] = libraries(logs(ONEDNN.splitlines()[-2] + "\n", before=ONEDNN + MKL))
     assert (used.isa, used.calls) == (ANNOUNCED, 1)

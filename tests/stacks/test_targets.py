@@ -121,6 +121,15 @@ def test_exactly_these_variables_are_set(stack: str, target: str, monkeypatch: p
     assert adapter_class(stack).environ(case, "/caches/one") == wanted
 
 
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_tensorflow_s_default_is_stated_where_it_is_the_same_for_all_processors(
+    machine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    variables = adapter_class("tf_eager").environ(case_of(stack="tf_eager"), "/caches/one")
+    assert ("TF_ENABLE_ONEDNN_OPTS" in variables) is (machine == "x86_64")
+
+
 def test_every_target_of_a_stack_has_a_lock_and_every_lock_a_stack() -> None:
     locked = {(name, target) for target in ("cpu", "cuda", "tpu") for name in locks.names(target)}
     assert {(STACKS[stack].environment, target) for stack, target in ON_TARGETS} == locked

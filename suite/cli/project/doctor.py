@@ -72,10 +72,9 @@ def needed(name: str, path: str | None, remedy: str, lack: str = "not found") ->
 
 def platform_check() -> Check:
     try:
-        facts.refuse_platform()
+        return Check("platform", ok=True, found=facts.refuse_platform())
     except UserError as refused:
-        return Check("platform", ok=False, found=str(refused), remedy="use a Linux machine on x86-64")
-    return Check("platform", ok=True, found="Linux on x86-64")
+        return Check("platform", ok=False, found=str(refused), remedy="use a Linux machine on x86-64 or 64-bit ARM")
 
 
 def interpreters(target: str) -> list[Check]:

@@ -39,9 +39,9 @@ def mkl_note(
     comparison: Comparison, analysis: Analysis, machine: Mapping[str, Any], file: PlanFile | None = None
 ) -> MklNote | None:
     """Returns the note on a question; None if MKL's default path was recorded of no stack, or if the set doesn't say
-    that its processor isn't Intel's. `file` says how the set was made, for the command."""
-    vendor = machine.get("cpu_vendor")
-    found = slowed(comparison, analysis, machine) if vendor not in (None, "", INTEL) else {}
+    that its processor is an x86-64 and not Intel's. `file` says how the set was made, for the command."""
+    vendor, is_arm = machine.get("cpu_vendor"), str(machine.get("platform")).endswith("aarch64")
+    found = slowed(comparison, analysis, machine) if vendor not in (None, "", INTEL) and not is_arm else {}
     if not found:
         return None
     although = ", although it has AVX-512" if "avx512f" in (machine.get("cpu_flags") or ()) else ""

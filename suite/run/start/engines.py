@@ -13,7 +13,7 @@ from pathlib import Path
 from docker import DockerClient
 
 from suite.environments import images, pythons, venv
-from suite.environments.locks import ORCHESTRATOR, Locks, newest
+from suite.environments.locks import ORCHESTRATOR, Locks, impossible, newest
 from suite.errors import COMMAND, UserError, check_known
 from suite.launch.container import Container
 from suite.launch.engine import Engine, worker_environment
@@ -120,7 +120,7 @@ def unlocked(stack: Stack, variant: str, target: str) -> str | None:
     name = environment_of(stack.name, variant)
     if stack.environment != ORCHESTRATOR and not newest(name, target).exists:
         return f"there is no lock for environment {name} on {target}"
-    return None
+    return impossible(name)
 
 
 def lacks(client: DockerClient, target: str) -> str | None:

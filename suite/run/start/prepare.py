@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from suite.environments import say, venv
-from suite.environments.locks import Locks, newest, variants
+from suite.environments.locks import Locks, impossible, newest, variants
 from suite.environments.variants import expanded
 from suite.errors import COMMAND, UserError, unknown
 from suite.launch.attempt import spare_bytes
@@ -60,7 +60,9 @@ def prepare(
         return share(plan, shard) if shard is not None and plan.cases else plan
 
     # The plan is made twice: first to refuse mistakes before an image is built, then with what the chosen engine lacks.
-    draft = planned(lambda stack, variant, target: None if scheduler else devices.missing().get(target))
+    draft = planned(
+        lambda stack, _, target: None if scheduler else devices.missing().get(target) or impossible(stack.environment)
+    )
     check_selected(draft, target)
     if not scheduler:
         check_limits(draft.cases, facts.memory(), is_inside=False)

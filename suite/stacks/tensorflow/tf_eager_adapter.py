@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import platform
 
 import numpy as np
 
@@ -39,9 +40,10 @@ class Adapter(base.Adapter):
     def environ(cls, case, cache_directory):
         variables = super().environ(case, cache_directory) | {
             "TF_NUM_INTEROP_THREADS": str(case.threads),  # the default, stated
-            "TF_ENABLE_ONEDNN_OPTS": "1",  # the default on x86, stated
             "TF_CPP_MIN_LOG_LEVEL": "1",
         }
+        if platform.machine() == "x86_64":  # its default, stated; on ARM TensorFlow decides by the core
+            variables["TF_ENABLE_ONEDNN_OPTS"] = "1"
         if case.target == "cuda":
             variables["TF_FORCE_GPU_ALLOW_GROWTH"] = "true"
         return variables

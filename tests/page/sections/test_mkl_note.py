@@ -56,6 +56,12 @@ def note_of(analysis: Analysis, machine: dict[str, Any]) -> MklNote | None:
     return notes[0] if notes else None
 
 
+def test_an_arm_has_no_mkl(slowed: Analysis) -> None:
+    assert note_of(slowed, AMD | {"platform": "Linux x86_64"})
+    assert note_of(slowed, AMD | {"platform": "Linux aarch64"}) is None  # as in an emulator, with the host's processor
+    assert note_of(slowed, {"cpu_vendor": "ARM", "cpu_model": "ARM Neoverse-V1", "platform": "Linux aarch64"}) is None
+
+
 def test_the_cause_is_likely_untested_and_has_its_command(slowed: Analysis) -> None:
     note = note_of(slowed, AMD)
     assert note and "MKL, which torch_eager calls here" in note.text

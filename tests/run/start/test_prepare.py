@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from suite.environments.locks import NOT_ON_ARM
 from suite.errors import UserError
 from suite.machine import facts
 from suite.plan import preset
@@ -17,7 +18,7 @@ from suite.run.start import engines
 from suite.run.start.prepare import prepare
 from suite.run.start.reopen import reopen
 from suite.run.start.reproduce import prepare_reproduction
-from suite.run.start.run import Run, create
+from suite.run.start.run import Run, create, needed
 from suite.sets.result_set import ResultSet, write_json
 from suite.stacks import catalog
 from tests.scenes import FAKE, FAKE_ADAPTER, SCENARIOS
@@ -44,6 +45,14 @@ def test_the_plan_and_what_it_takes_to_run_it_again_are_kept(tmp_path: Path) -> 
     assert {"tiny.toml", "revision.txt", "diff.patch"} <= kept
     assert store.machine["machine_id"] == facts.machine_id()
     assert not (tmp_path / "latest").exists(), "nothing was measured yet"
+
+
+def test_a_stack_without_wheels_for_the_processor_is_unsupported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    run = prepared(stacks=("numpy", "torch_xla"))
+    reasons = {planned.case.stack: planned.unsupported for planned in run.plan.cases}
+    assert reasons == {"numpy": None, "torch_xla": NOT_ON_ARM["torch_xla"]}
+    assert needed(run.plan) == ["numpy"]
 
 
 def test_workloads_and_stacks_from_outside_are_kept_whole(tmp_path: Path) -> None:
