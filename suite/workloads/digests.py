@@ -16,9 +16,9 @@ def of_file(path: Path) -> str:
     return digest(undocumented(path).body)
 
 
-def of_names(path: Path, names: Iterable[str]) -> str:
-    """Returns the digest of the statements of a file that these names need."""
-    return digest(needed(undocumented(path), names))
+def of_names(path: Path, names: Iterable[str], beside: Iterable[Path] = ()) -> str:
+    """Returns the digest of the statements of a file that these names need, and of whole files beside it."""
+    return digest([*needed(undocumented(path), names), *(each for file in beside for each in undocumented(file).body)])
 
 
 def undocumented(path: Path) -> ast.Module:

@@ -59,10 +59,11 @@ class Question(Workload):
     @property
     def digests(self) -> dict[str, str]:
         right = [] if "reference" in self.defined else [f"numpy_{name}" for name in self.written.get("numpy", ())]
+        own = beside(self.folder)
         functions = [f"{dialect}_{name}" for dialect, names in self.written.items() for name in names]
         return {
             "asked": digests.of_names(self.folder, (*ASKED, *right)),
-            **{name: digests.of_names(self.folder, (name, f"{name}{GRADIENT}")) for name in functions},
+            **{name: digests.of_names(self.folder, (name, f"{name}{GRADIENT}"), own) for name in functions},
         }
 
     @property
