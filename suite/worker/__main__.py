@@ -79,7 +79,8 @@ def answer(request: dict[str, Any], events: Events, adapters: list[Any]) -> None
             "variant_flags": " ".join(f"{name}={value}" for name, value in request["flags"].items()) or None,
         }
     )
-    events.facts(versions=versions(adapter.packages), environment_facts=surroundings)
+    imports = adapter.workload.imports(adapter.workload_dialect)
+    events.facts(versions=versions((*adapter.packages, *distributions(imports))), environment_facts=surroundings)
     if attempt.purpose is Purpose.PROBE:
         observe(adapter, events)
         return
@@ -261,6 +262,16 @@ def timed(events: Events, phase: str, action: Any, without: Any = lambda: 0.0) -
     result = action()
     events.facts(**{f"{phase}_seconds": perf_counter() - start - without()})
     return result
+
+
+def distributions(imports: frozenset[str]) -> list[str]:
+    """Returns the names under which the packages of these modules are installed."""
+    from importlib.metadata import packages_distributions
+
+    if not imports:
+        return []
+    known = packages_distributions()  # reads the files of every package
+    return sorted({name for module in imports for name in known.get(module, ())})
 
 
 def versions(packages: tuple[str, ...]) -> dict[str, str]:

@@ -52,7 +52,7 @@ def needed(tree: ast.Module, names: Iterable[str]) -> list[ast.stmt]:
     ]
 
 
-def imports(statement: ast.stmt) -> Iterator[str]:
+def imports(statement: ast.AST) -> Iterator[str]:
     """Yields the packages or modules that a statement imports, by the first part of their names."""
     if isinstance(statement, ast.Import):
         yield from (alias.name.partition(".")[0] for alias in statement.names)

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from suite.errors import UserError, at_line
-from suite.workloads.statements import imports, needed, parsed
+from suite.workloads.statements import EVERYWHERE, imports, needed, parsed
 
 
 def loaded(path: Path, names: Iterable[str]) -> ModuleType:
@@ -51,6 +51,19 @@ def advice(broken: Exception) -> str:
         " `inputs`, `reference` and what they use run in every environment, with NumPy alone: what a framework's "
         "function needs may be imported at the top, but not used by these."
     )
+
+
+def imported(path: Path, names: Iterable[str]) -> frozenset[str]:
+    """Returns the packages that these names of a file need, also inside of functions and by the modules beside it."""
+    statements = needed(parsed(path), names)
+    own = {file.relative_to(path.parent).parts[0].removesuffix(".py"): file for file in beside(path)}
+    found: set[str] = set()
+    while statements:
+        new = {name for node in ast.walk(ast.Module(statements, [])) for name in imports(node)} - found  # type: ignore[arg-type]
+        found |= new
+        files = [file for file in beside(path) if file.relative_to(path.parent).parts[0].removesuffix(".py") in new]
+        statements = [statement for file in files for statement in parsed(file).body]
+    return frozenset(found - own.keys() - EVERYWHERE)
 
 
 def beside(path: Path) -> list[Path]:

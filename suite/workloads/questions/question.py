@@ -23,7 +23,7 @@ from suite.errors import UserError, at_line, check_known, unknown
 from suite.workloads import digests, trees
 from suite.workloads.catalog import DIALECTS, CaseTensors, Workload, load_module, name_of
 from suite.workloads.questions.functions import GRADIENT, check_arguments, default_reference, implementations
-from suite.workloads.questions.loading import beside, loaded
+from suite.workloads.questions.loading import beside, imported, loaded
 from suite.workloads.specs import misspelt
 from suite.workloads.statements import defined, parsed
 from suite.workloads.tensors import Stored, Tensor, nbytes
@@ -65,6 +65,10 @@ class Question(Workload):
             "asked": digests.of_names(self.folder, (*ASKED, *right)),
             **{name: digests.of_names(self.folder, (name, f"{name}{GRADIENT}"), own) for name in functions},
         }
+
+    def imports(self, dialect: str) -> frozenset[str]:
+        names = [f"{dialect}_{name}" for name in self.implementations(dialect)]
+        return imported(self.folder, (*names, *ASKED))
 
     @property
     def unit(self) -> str:
