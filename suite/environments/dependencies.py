@@ -67,7 +67,7 @@ def read(path: Path, known: Iterable[str]) -> Dependencies:
         return Dependencies(path)
     if len(blocks) > 1:
         raise UserError(f"{path} has {len(blocks)} blocks `# /// script`: PEP 723 allows one.")
-    text = "".join(line[2:] if line.startswith("# ") else line[1:] for line in blocks[0]["lines"].splitlines(True))
+    text = re.sub(r"^# ?", "", blocks[0]["lines"], flags=re.MULTILINE)
     try:
         script = msgspec.convert(tomllib.loads(text), Script)
         own = msgspec.convert(script.tool.get("stackwars", {}), dict[str, tuple[str, ...]])

@@ -62,6 +62,7 @@ def answer(request: dict[str, Any], events: Events, adapters: list[Any]) -> None
     adapter, data, listener = opened(attempt, request, events)
     adapters.append(adapter)
     from suite.machine import builds, devices, facts  # only now, so that `import_seconds` doesn't include their imports
+    from suite.stacks import catalog as stacks
     from suite.worker import process_memory
     from suite.worker.equivalence.witness import Witness
     from suite.worker.observing import capture
@@ -79,7 +80,7 @@ def answer(request: dict[str, Any], events: Events, adapters: list[Any]) -> None
             "variant_flags": " ".join(f"{name}={value}" for name, value in request["flags"].items()) or None,
         }
     )
-    imports = adapter.workload.imports(adapter.workload_dialect)
+    imports = adapter.workload.imports(stacks.STACKS[attempt.case.stack].dialect)
     events.facts(versions=versions((*adapter.packages, *distributions(imports))), environment_facts=surroundings)
     if attempt.purpose is Purpose.PROBE:
         observe(adapter, events)

@@ -13,7 +13,7 @@ from suite.errors import UserError
 from suite.workloads.catalog import DIALECTS
 from suite.workloads.statements import defined
 
-GRADIENT = "_gradient"
+GRADIENT, REFERENCE = "_gradient", "reference"
 OTHERS = ("numba", "cupy", "mlx", "paddle", "tinygrad", "triton", "tvm")  # frameworks that no stack runs
 
 
@@ -62,9 +62,12 @@ def function_of(statement: ast.stmt, functions: Collection[str]) -> Function | N
     return Function(target.id, statement.lineno, None) if makes else None
 
 
-def default_reference(file: ast.Module, functions: Iterable[Function]) -> list[str]:
-    """Returns the names of NumPy's functions, the first of which says what is right if the file has no reference."""
-    return [] if "reference" in defined(file) else [each.name for each in functions if each.name.startswith("numpy_")]
+def right_function(file: ast.Module, functions: Iterable[Function]) -> str:
+    """Returns the name of the function that says what is right: `reference`, else the first of NumPy; empty without
+    one."""
+    if REFERENCE in defined(file):
+        return REFERENCE
+    return next((each.name for each in functions if each.name.startswith("numpy_")), "")
 
 
 def check_arguments(path: Path, tree: Mapping[str, Any], function: Function) -> None:

@@ -48,8 +48,8 @@ def advice(broken: Exception) -> str:
     if not isinstance(broken, ModuleNotFoundError):
         return ""
     return (
-        " `inputs`, `reference` and what they use run in every environment, with NumPy alone: what a framework's "
-        "function needs may be imported at the top, but not used by these."
+        " `inputs`, `parameters` and `canonical` run with NumPy alone: what a framework's function needs may be "
+        "imported at the top of the file, but not used by these."
     )
 
 
@@ -59,7 +59,7 @@ def imported(path: Path, names: Iterable[str]) -> frozenset[str]:
     own = {file.relative_to(path.parent).parts[0].removesuffix(".py"): file for file in beside(path)}
     found: set[str] = set()
     while statements:
-        new = {name for node in ast.walk(ast.Module(statements, [])) for name in imports(node)} - found  # type: ignore[arg-type]
+        new = {name for node in ast.walk(ast.Module(statements, [])) for name in imports(node)} - found
         found |= new
         files = [file for file in beside(path) if file.relative_to(path.parent).parts[0].removesuffix(".py") in new]
         statements = [statement for file in files for statement in parsed(file).body]

@@ -22,7 +22,7 @@ from suite.case import DIM_MAX, Case
 from suite.errors import UserError, at_line, check_known, unknown
 from suite.workloads import digests, trees
 from suite.workloads.catalog import DIALECTS, CaseTensors, Workload, load_module, name_of
-from suite.workloads.questions.functions import GRADIENT, check_arguments, default_reference, implementations
+from suite.workloads.questions.functions import GRADIENT, REFERENCE, check_arguments, implementations, right_function
 from suite.workloads.questions.loading import beside, imported, loaded
 from suite.workloads.specs import misspelt
 from suite.workloads.statements import defined, parsed
@@ -31,7 +31,7 @@ from suite.workloads.tensors import Stored, Tensor, nbytes
 SIZE = "asked"  # the one size of a question: its file's own dims
 HERE = Path(__file__).parent
 LACKING = {"numpy": frozenset({"bfloat16"}), "torch": frozenset({"uint16", "uint32"})}  # types, by dialect
-ASKED = ("inputs", "parameters", "reference", "canonical", "loss", "TOLERANCE", "STATIC")
+ASKED = ("inputs", "parameters", "canonical")
 SETTINGS = ("TOLERANCE", "NOT_ON", "STATIC", "GROWS")
 
 
@@ -44,6 +44,12 @@ class Question(Workload):
     module: ModuleType
     written: Mapping[str, tuple[str, ...]]
     defined: frozenset[str]  # the names at the top of the file
+    right: str  # the name of the function that says what is right; empty without one
+
+    @property
+    def judging(self) -> tuple[str, ...]:
+        """Returns the names of what says what is right."""
+        return self.right, "loss"
 
     def implementations(self, dialect: str) -> tuple[str, ...]:
         return self.written.get(dialect, ())
@@ -58,17 +64,16 @@ class Question(Workload):
 
     @property
     def digests(self) -> dict[str, str]:
-        right = [] if "reference" in self.defined else [f"numpy_{name}" for name in self.written.get("numpy", ())]
         own = beside(self.folder)
         functions = [f"{dialect}_{name}" for dialect, names in self.written.items() for name in names]
         return {
-            "asked": digests.of_names(self.folder, (*ASKED, *right)),
+            "asked": digests.of_names(self.folder, (*ASKED, *SETTINGS, *self.judging)),
             **{name: digests.of_names(self.folder, (name, f"{name}{GRADIENT}"), own) for name in functions},
         }
 
     def imports(self, dialect: str) -> frozenset[str]:
         names = [f"{dialect}_{name}" for name in self.implementations(dialect)]
-        return imported(self.folder, (*names, *ASKED))
+        return imported(self.folder, (*names, *ASKED, *self.judging))
 
     @property
     def unit(self) -> str:
@@ -134,7 +139,7 @@ def load(path: Path) -> Question:
     except SyntaxError as broken:
         raise UserError(f"{path} can't be loaded: {at_line(broken, path)}.") from broken
     functions = implementations(text, path)
-    module = loaded(path, (*ASKED, *SETTINGS, *default_reference(text, functions)))
+    module = loaded(path, (*ASKED, *SETTINGS))
     if not callable(getattr(module, "inputs", None)):
         raise UserError(f"{path} has no function `inputs`, which returns the named inputs. See docs/how-to/ask.md.")
     if not functions:
@@ -157,11 +162,12 @@ def load(path: Path) -> Question:
     for function in functions:
         dialect, _, name = function.name.partition("_")
         written[dialect] = (*written.get(dialect, ()), name)
-    return Question(name_of(path), path, spec_of(module, path, dims, written), module, written, defined(text))
+    right = right_function(text, functions)
+    return Question(name_of(path), path, spec_of(module, path, dims, right), module, written, defined(text), right)
 
 
-def spec_of(module: ModuleType, path: Path, dims: Mapping[str, int], written: Mapping[str, tuple[str, ...]]) -> Any:
-    """Returns what a spec says, of a question file."""
+def spec_of(module: ModuleType, path: Path, dims: Mapping[str, int], right: str) -> Any:
+    """Returns what a spec says, of a question file. `right` names the function that says what is right."""
     spec = SimpleNamespace(
         TITLE=(ast.get_docstring(parsed(path)) or path.stem).strip().splitlines()[0],
         SIZES={SIZE: dims},
@@ -175,9 +181,8 @@ def spec_of(module: ModuleType, path: Path, dims: Mapping[str, int], written: Ma
     )
     if hasattr(module, "canonical"):
         spec.canonical = module.canonical
-    by_numpy = (getattr(module, f"numpy_{name}") for name in written.get("numpy", ()))
-    if (right := getattr(module, "reference", None) or next(by_numpy, None)) is not None:
-        spec.reference = partial(reference, module, path, right, not hasattr(module, "reference"))
+    if right:
+        spec.reference = partial(reference, module, path, right)
     return spec
 
 
@@ -240,8 +245,7 @@ def mean_cube(x: Any) -> Any:
 def reference(
     module: ModuleType,
     path: Path,
-    right: Callable[..., Any],
-    wraps: bool,
+    right: str,
     dims: Mapping[str, int],
     parameters: Mapping[str, Any],
     /,
@@ -249,14 +253,15 @@ def reference(
     **batch: Any,
 ) -> dict[str, Any]:
     """Returns what is right: `output`, a tree, and `loss` where there are parameters. The arguments are in float64, and
-    whole numbers in int64; if it `wraps`, as an implementation does that stands for a reference, in their own type."""
+    whole numbers in int64; those of an implementation that stands for a reference are in their own type, and wrap."""
     tree, values = inputs_of(module, path, dims), {**parameters, **batch}
-    if wraps:
+    judging = loaded(path, (right, "loss"))
+    if right != REFERENCE:
         types = {name: tensor.dtype for name, tensor in tensors_of(tree).items()}
         values |= {name: value.astype(types[name]) for name, value in values.items() if value.dtype.kind == "i"}
     with np.errstate(all="ignore"):
-        outputs = right(**trees.filled(tree, values))
+        outputs = getattr(judging, right)(**trees.filled(tree, values))
     answer = {"output": outputs}
     if parameters:
-        answer["loss"] = scalar(module, outputs, mean_cube)
+        answer["loss"] = scalar(judging, outputs, mean_cube)
     return answer
