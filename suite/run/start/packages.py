@@ -18,16 +18,14 @@ Asked = dict[str, dict[Path, tuple[str, ...]]]  # {environment: {question file: 
 def asked_packages(plan: Plan, workloads: Mapping[str, Workload], target: str) -> Asked:
     """Returns what questions add to the environments of a plan's cases."""
     found: Asked = {}
-    for workload in {planned.case.workload for planned in plan.cases if workloads[planned.case.workload].is_question}:
-        question = workloads[workload]
-        imports = {dialect: question.imports(dialect) for dialect in question.dialects}
-        asked = dependencies.read(question.folder, names(target))
-        for planned in plan.cases:
-            stack = STACKS[planned.case.stack]
-            wanted = asked.of(stack.environment, imports[stack.dialect], frozenset().union(*imports.values()))
-            if planned.case.workload == workload and not planned.unsupported and wanted:
-                name = environment_of(stack.name, planned.case.variant)
-                found.setdefault(name, {})[question.folder] = wanted
+    for planned in plan.cases:
+        question, stack = workloads[planned.case.workload], STACKS[planned.case.stack]
+        if not question.is_question or planned.unsupported:
+            continue
+        imports = question.imports(stack.dialect)
+        every = imports.union(*map(question.imports, question.dialects))
+        if wanted := dependencies.read(question.folder, names(target)).of(stack.environment, imports, every):
+            found.setdefault(environment_of(stack.name, planned.case.variant), {})[question.folder] = wanted
     return found
 
 
