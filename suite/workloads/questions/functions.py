@@ -34,10 +34,12 @@ def implementations(file: ast.Module, path: Path) -> list[Function]:
     found = []
     for statement in file.body:
         function = function_of(statement, functions)
-        if function is None or function.name.endswith(GRADIENT):
+        if function is None:
             continue
         functions.add(function.name)
         dialect, _, name = function.name.partition("_")
+        if name.endswith(GRADIENT):
+            continue
         if name and dialect in OTHERS:
             raise UserError(
                 f"{path}, line {function.line}: no stack runs {function.name}; a function is of {', '.join(DIALECTS)}."

@@ -172,9 +172,10 @@ def test_lambdas_and_functions_that_others_make_are_implementations(tmp_path: Pa
         "import torch\nfrom suite.ask import normal\ndef inputs(n=4):\n    return {'x': normal(n)}\n"
         "SCALE = 2\ndef plain(x):\n    return SCALE * x\nnumpy_twice = lambda x: plain(x)\n"
         "torch_twice = torch.compile(plain)\ntorch_scale = SCALE\n"
+        "def torch_gradient(x):\n    return x\ndef numpy_twice_gradient(x):\n    return 0, {'x': x}\n"
     )
     asked = question(tmp_path, text)
-    assert asked.written == {"numpy": ("twice",), "torch": ("twice",)}
+    assert asked.written == {"numpy": ("twice",), "torch": ("twice", "gradient")}
     answer = asked.spec.reference({"n": 4}, {}, x=np.ones(4))
     assert answer["output"].tolist() == [2.0] * 4
 
