@@ -347,6 +347,51 @@ def test_a_question_called_like_a_probe_is_asked_reported_resumed_and_compared(t
     assert compared.returncode == 0 and "in_place.py-asked-forward" in compared.stdout, compared.stderr
 
 
+PACKAGED = """# /// script
+# dependencies = ["einops"]
+# ///
+'Heads by einops?'
+from einops import rearrange
+from mine.shapes import HEADS
+
+from suite.ask import normal
+
+
+def inputs(n=4):
+    return {"x": normal(n, 8)}
+
+
+numpy_einops = lambda x: rearrange(x, "b (h d) -> h b d", h=HEADS)
+
+
+def numpy_hand(x):
+    return x.reshape(len(x), HEADS, -1).swapaxes(0, 1).copy()
+"""
+
+
+def test_a_question_brings_its_packages_and_the_modules_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "shapes.py").write_text("HEADS = 2\n")
+    (tmp_path / "heads.py").write_text(PACKAGED, encoding="utf-8")
+    checked = ("--check", "--stack=numpy", "--engine=local", f"--results={tmp_path}")
+    asked = stackwars("ask", str(tmp_path / "heads.py"), *checked)
+    assert asked.returncode == 0, asked.stderr
+    (folder,) = tmp_path.glob("*-check-*")
+    results = load(folder)
+    assert {*results.frame["outcome"]} == {"ok"} and results.plan_file
+    assert all("einops" in json.loads(versions) for versions in results.frame["versions"])
+    assert "einops==" in (folder / "inputs" / "numpy.lock.txt").read_text(encoding="utf-8")
+    assert (folder / "inputs" / "workloads" / "mine" / "shapes.py").read_text() == "HEADS = 2\n"
+    assert results.plan_file.code["heads"].keys() == {"asked", "numpy_einops", "numpy_hand"}
+    (folder / "manifest.json").unlink()
+    assert stackwars("run", f"--resume={folder}").returncode == 0, "with the lock that was made for it"
+    copied = f"--workload-path={folder / 'inputs' / 'workloads' / 'heads.py'}"
+    refused = stackwars("reproduce", f"--set={folder}", copied, f"--results={tmp_path / 'again'}")
+    assert (refused.returncode, "einops none → " in refused.stdout) == (6, True), refused.stdout
+    again = stackwars("reproduce", f"--set={folder}", copied, "--trust", f"--results={tmp_path / 'again'}")
+    assert again.returncode in (0, 5) and "2 " in again.stdout, again.stderr
+
+
 def test_a_notebook_gets_the_tables_and_the_frame(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import stackwars
 

@@ -33,6 +33,10 @@ def doubts(workloads: Iterable[Workload]) -> Iterator[str]:
         try:
             with np.errstate(all="ignore"):
                 answer = workload.spec.reference(dims, parameters, **batch, target=None)
+        except UserError as refused:
+            if isinstance(refused.__cause__, ModuleNotFoundError):
+                continue  # of a package that only the measured environments have: it is tried there
+            raise
         except Exception as broken:
             raise UserError(
                 f"The reference of {workload.folder} failed: {at_line(broken, workload.folder)}."

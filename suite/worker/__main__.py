@@ -62,6 +62,7 @@ def answer(request: dict[str, Any], events: Events, adapters: list[Any]) -> None
     adapter, data, listener = opened(attempt, request, events)
     adapters.append(adapter)
     from suite.machine import builds, devices, facts  # only now, so that `import_seconds` doesn't include their imports
+    from suite.stacks import catalog as stacks
     from suite.worker import process_memory
     from suite.worker.equivalence.witness import Witness
     from suite.worker.observing import capture
@@ -79,7 +80,8 @@ def answer(request: dict[str, Any], events: Events, adapters: list[Any]) -> None
             "variant_flags": " ".join(f"{name}={value}" for name, value in request["flags"].items()) or None,
         }
     )
-    events.facts(versions=versions(adapter.packages), environment_facts=surroundings)
+    imports = adapter.workload.imports(stacks.STACKS[attempt.case.stack].dialect)
+    events.facts(versions=versions((*adapter.packages, *distributions(imports))), environment_facts=surroundings)
     if attempt.purpose is Purpose.PROBE:
         observe(adapter, events)
         return
@@ -261,6 +263,16 @@ def timed(events: Events, phase: str, action: Any, without: Any = lambda: 0.0) -
     result = action()
     events.facts(**{f"{phase}_seconds": perf_counter() - start - without()})
     return result
+
+
+def distributions(imports: frozenset[str]) -> list[str]:
+    """Returns the names under which the packages of these modules are installed."""
+    from importlib.metadata import packages_distributions
+
+    if not imports:
+        return []
+    known = packages_distributions()  # reads the files of every package
+    return sorted({name for module in imports for name in known.get(module, ())})
 
 
 def versions(packages: tuple[str, ...]) -> dict[str, str]:

@@ -99,6 +99,10 @@ class Workload:
         is asked."""
         return {dialect: digests.of_file(self.file(dialect)) for dialect in self.dialects if dialect in DIALECTS}
 
+    def imports(self, dialect: str) -> frozenset[str]:
+        """Returns the packages beyond NumPy that a question's functions of a dialect import."""
+        return frozenset()
+
     def unsupported(self, dialect: str, case: Case) -> str | None:
         """Returns the reason why a dialect can't run a case; None if it can."""
         return None

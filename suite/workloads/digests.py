@@ -5,50 +5,29 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
-Statements = Mapping[str, ast.stmt]
+from suite.workloads.statements import needed, parsed
 
 
 def of_file(path: Path) -> str:
     """Returns the digest of a whole file."""
-    return digest(parsed(path).body)
+    return digest(undocumented(path).body)
 
 
-def of_names(path: Path, names: Iterable[str]) -> str:
-    """Returns the digest of a file's statements at its top that define these names, and of all that these use."""
-    defined = by_name(parsed(path))
-    wanted, found = [*names], dict[str, ast.stmt]()
-    while wanted:
-        name = wanted.pop()
-        if name in defined and name not in found:
-            found[name] = defined[name]
-            wanted += [node.id for node in ast.walk(defined[name]) if isinstance(node, ast.Name)]
-    return digest(found[name] for name in sorted(found))
+def of_names(path: Path, names: Iterable[str], beside: Iterable[Path] = ()) -> str:
+    """Returns the digest of the statements of a file that these names need, and of whole files beside it."""
+    return digest([*needed(undocumented(path), names), *(each for file in beside for each in undocumented(file).body)])
 
 
-def parsed(path: Path) -> ast.Module:
+def undocumented(path: Path) -> ast.Module:
     """Returns the syntax tree of a file without its docstrings."""
-    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    tree = parsed(path)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:]
     return tree
-
-
-def by_name(tree: ast.Module) -> Statements:
-    """Returns the statements at the top of a file by the names that they define or import."""
-    found: dict[str, ast.stmt] = {}
-    for statement in tree.body:
-        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
-            found[statement.name] = statement
-        elif isinstance(statement, ast.Import | ast.ImportFrom):
-            found |= {(alias.asname or alias.name).partition(".")[0]: statement for alias in statement.names}
-        else:
-            stored = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
-            found |= {node.id: statement for node in stored if isinstance(node.ctx, ast.Store)}
-    return found
 
 
 def digest(statements: Iterable[ast.stmt]) -> str:

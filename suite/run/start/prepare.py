@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,10 +24,11 @@ from suite.plan.shards import Shard, share
 from suite.predict.devices import Device
 from suite.results import load
 from suite.run.start import engines
+from suite.run.start.packages import asked_packages, on_top
 from suite.run.start.run import Run, needed, new_set_id
 from suite.sets.plan import Plan
 from suite.stacks.catalog import environment_of
-from suite.workloads.catalog import find
+from suite.workloads.catalog import Workload, find
 
 
 def prepare(
@@ -66,7 +67,7 @@ def prepare(
     check_selected(draft, target)
     if not scheduler:
         check_limits(draft.cases, facts.memory(), is_inside=False)
-    choice, locks = chosen(engine, draft, target, python, build=build)
+    choice, locks = chosen(engine, draft, workloads, target, python, build=build)
     if not scheduler and choice.name == engines.LOCAL:
         check_limits(draft.cases, facts.memory())
     # Other machines find out themselves what they lack; a missing lock is known here.
@@ -101,11 +102,17 @@ def check_selected(plan: Plan, target: str) -> None:
             raise unknown("variant", name, variants(target), of=f"Target {target}")
 
 
-def chosen(engine: str, plan: Plan, target: str, python: str | None, *, build: bool) -> tuple[engines.Choice, Locks]:
+def chosen(
+    engine: str, plan: Plan, workloads: Mapping[str, Workload], target: str, python: str | None, *, build: bool
+) -> tuple[engines.Choice, Locks]:
     """Returns the engine of a plan and its locks: for images the newest, for virtual environments the newest that this
-    machine can make."""
+    machine can make; with what question files ask for on top, for which `auto` makes no image."""
     names, locks = needed(plan), Locks(target)
-    choice = engines.choose(engine, names, locks, python, build=build)
+    asked = asked_packages(plan, workloads, target) if python is None and build else {}
+    if engine == engines.DOCKER:
+        locks = on_top(locks, asked)
+    wanted = engines.LOCAL if asked and engine == engines.AUTO else engine
+    choice = engines.choose(wanted, names, locks, python, build=build)
     if python is not None or choice.client is not None:
         return choice, locks
     for refused in venv.get_pythons(names, target) if build else ():
@@ -113,7 +120,7 @@ def chosen(engine: str, plan: Plan, target: str, python: str | None, *, build: b
     locks = venv.fitting(names, locks)
     for sentence in venv.fallbacks(names, locks):
         say(sentence)
-    return choice, locks
+    return choice, on_top(locks, asked)
 
 
 def curves(path: Path) -> list[Fit]:

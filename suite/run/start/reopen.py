@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from suite.environments import ROOT, say
+from suite.environments import ROOT, dependencies, say
 from suite.environments.locks import Locks, all_locks
 from suite.environments.variants import flags
 from suite.errors import COMMAND, UserError
@@ -98,13 +98,13 @@ def own_code(file: PlanFile) -> tuple[dict[str, Workload], tuple[Path, ...]]:
 
 
 def recorded(file: PlanFile) -> tuple[Locks, list[str]]:
-    """Returns two things about the locks with which a plan was begun: those that this checkout has, found by their
-    digests, and the names of the environments whose lock it lacks."""
+    """Returns two things about the locks with which a plan was begun: those that this checkout has or made for a
+    question, found by their digests, and the names of the environments whose lock it lacks."""
     digests = {name: digest for name, digest in file.locks.items() if digest is not None}
     paths = {
         name: lock.path
         for name, digest in digests.items()
-        for lock in all_locks(name, file.target)
+        for lock in (*all_locks(name, file.target), *dependencies.kept(name, file.target))
         if lock.sha256 == digest
     }
     return Locks(file.target, paths), [name for name in digests if name not in paths]

@@ -22,25 +22,34 @@ from suite.case import DIM_MAX, Case
 from suite.errors import UserError, at_line, check_known, unknown
 from suite.workloads import digests, trees
 from suite.workloads.catalog import DIALECTS, CaseTensors, Workload, load_module, name_of
-from suite.workloads.questions.placeholders import placeholders
+from suite.workloads.questions.functions import GRADIENT, REFERENCE, check_arguments, implementations, right_function
+from suite.workloads.questions.loading import beside, imported, loaded
 from suite.workloads.specs import misspelt
+from suite.workloads.statements import defined, parsed
 from suite.workloads.tensors import Stored, Tensor, nbytes
 
 SIZE = "asked"  # the one size of a question: its file's own dims
-GRADIENT = "_gradient"
 HERE = Path(__file__).parent
 LACKING = {"numpy": frozenset({"bfloat16"}), "torch": frozenset({"uint16", "uint32"})}  # types, by dialect
-ASKED = ("inputs", "parameters", "reference", "canonical", "loss", "TOLERANCE", "STATIC")
+ASKED = ("inputs", "parameters", "canonical")
 SETTINGS = ("TOLERANCE", "NOT_ON", "STATIC", "GROWS")
 
 
 @dataclass(frozen=True, slots=True)
 class Question(Workload):
-    """A question file. `folder` is the file, `spec` what stands for a spec, `module` the loaded file, and `written`
-    {dialect: names of its implementations}, in the order of the file."""
+    """A question file. `folder` is the file, `spec` what stands for a spec, `module` the file's part that says what is
+    asked, and `written` {dialect: names of its implementations}, in the order of the file. An implementation is loaded
+    where it runs."""
 
     module: ModuleType
     written: Mapping[str, tuple[str, ...]]
+    defined: frozenset[str]  # the names at the top of the file
+    right: str  # the name of the function that says what is right; empty without one
+
+    @property
+    def judging(self) -> tuple[str, ...]:
+        """Returns the names of what says what is right."""
+        return self.right, "loss"
 
     def implementations(self, dialect: str) -> tuple[str, ...]:
         return self.written.get(dialect, ())
@@ -55,12 +64,16 @@ class Question(Workload):
 
     @property
     def digests(self) -> dict[str, str]:
-        right = () if hasattr(self.module, "reference") else (f"numpy_{name}" for name in self.written.get("numpy", ()))
+        own = beside(self.folder)
         functions = [f"{dialect}_{name}" for dialect, names in self.written.items() for name in names]
         return {
-            "asked": digests.of_names(self.folder, (*ASKED, *right)),
-            **{name: digests.of_names(self.folder, (name, f"{name}{GRADIENT}")) for name in functions},
+            "asked": digests.of_names(self.folder, (*ASKED, *SETTINGS, *self.judging)),
+            **{name: digests.of_names(self.folder, (name, f"{name}{GRADIENT}"), own) for name in functions},
         }
+
+    def imports(self, dialect: str) -> frozenset[str]:
+        names = [f"{dialect}_{name}" for name in self.implementations(dialect)]
+        return imported(self.folder, (*names, *ASKED, *self.judging))
 
     @property
     def unit(self) -> str:
@@ -73,8 +86,9 @@ class Question(Workload):
         return inputs_of(self.module, self.folder, dims)
 
     def data_files(self, dims: Mapping[str, int]) -> list[Path]:
-        """Returns the files of `from_file`."""
-        return [t.path for t in tensors_of(self.arguments(dims)).values() if isinstance(t, Stored)]
+        """Returns the files of `from_file`, and those of the modules beside the file that it imports."""
+        stored = [t.path for t in tensors_of(self.arguments(dims)).values() if isinstance(t, Stored)]
+        return stored + beside(self.folder)
 
     def tensors(self, dims: Mapping[str, int], pass_: str) -> CaseTensors:
         """Returns the tensors of a pass. Where gradients are taken, what they are taken of are its parameters."""
@@ -93,9 +107,12 @@ class Question(Workload):
         plain = {key: value for key, value in tree.items() if not isinstance(value, Tensor)}
         of_inputs = partial(trees.filled, tree) if nested else (lambda named: plain | named) if plain else dict
         form = load_module(HERE / "dialects" / f"question_{family}.py")
-        further = {"gradient": getattr(self.module, f"{name}{GRADIENT}", None)} if family == "numpy" else {}
+        module = loaded(self.folder, (name, f"{name}{GRADIENT}", "loss"))
+        if not callable(function := getattr(module, name)):
+            raise UserError(f"{self.folder}: {name} isn't a function.")
+        further = {"gradient": getattr(module, f"{name}{GRADIENT}", None)} if family == "numpy" else {}
         parameters = self.tensors(case.dims, case.pass_).parameters
-        return form.code(getattr(self.module, name), of_inputs, partial(scalar, self.module), parameters, **further)
+        return form.code(function, of_inputs, partial(scalar, module), parameters, **further)
 
     def unsupported(self, dialect: str, case: Case) -> str | None:
         """Returns the reason why a dialect can't run a case; None if it can."""
@@ -107,7 +124,7 @@ class Question(Workload):
         if case.pass_ == "gradient" and not self.tensors(case.dims, "gradient").parameters:
             return "no input is a floating-point one, so there is nothing to take gradients of"
         own = f"numpy_{case.implementation}{GRADIENT}"
-        if case.pass_ == "gradient" and dialect == "numpy" and not hasattr(self.module, own):
+        if case.pass_ == "gradient" and dialect == "numpy" and own not in self.defined:
             return f"NumPy takes no gradients, and {self.folder.name} has no {own}"
         return None
 
@@ -118,19 +135,19 @@ def load(path: Path) -> Question:
     if not path.is_file():
         raise UserError(f"There is no file {path}.")
     try:
-        with placeholders(path):
-            module = load_module(path)
-    except Exception as broken:
+        text = parsed(path)
+    except SyntaxError as broken:
         raise UserError(f"{path} can't be loaded: {at_line(broken, path)}.") from broken
+    functions = implementations(text, path)
+    module = loaded(path, (*ASKED, *SETTINGS))
     if not callable(getattr(module, "inputs", None)):
         raise UserError(f"{path} has no function `inputs`, which returns the named inputs. See docs/how-to/ask.md.")
-    functions = implementations(module, path)
     if not functions:
         raise UserError(
             f"{path} has no implementation: a function whose name begins with {', '.join(f'{d}_' for d in DIALECTS)} "
             "and goes on with a name of yours, like torch_naive. See docs/how-to/ask.md."
         )
-    if mistyped := misspelt(module, SETTINGS):
+    if mistyped := misspelt(SimpleNamespace(**dict.fromkeys(defined(text))), SETTINGS):
         raise unknown("setting", mistyped, SETTINGS, of=str(path))
     dims = dims_of(module, path)
     tree = inputs_of(module, path, dims)
@@ -145,13 +162,14 @@ def load(path: Path) -> Question:
     for function in functions:
         dialect, _, name = function.name.partition("_")
         written[dialect] = (*written.get(dialect, ()), name)
-    return Question(name_of(path), path, spec_of(module, path, dims, written), module, written)
+    right = right_function(text, functions)
+    return Question(name_of(path), path, spec_of(module, path, dims, right), module, written, defined(text), right)
 
 
-def spec_of(module: ModuleType, path: Path, dims: Mapping[str, int], written: Mapping[str, tuple[str, ...]]) -> Any:
-    """Returns what a spec says, of a question file."""
+def spec_of(module: ModuleType, path: Path, dims: Mapping[str, int], right: str) -> Any:
+    """Returns what a spec says, of a question file. `right` names the function that says what is right."""
     spec = SimpleNamespace(
-        TITLE=(inspect.getdoc(module) or path.stem).strip().splitlines()[0],
+        TITLE=(ast.get_docstring(parsed(path)) or path.stem).strip().splitlines()[0],
         SIZES={SIZE: dims},
         PASSES=("forward", "gradient"),
         OPTIMIZER=None,
@@ -163,36 +181,9 @@ def spec_of(module: ModuleType, path: Path, dims: Mapping[str, int], written: Ma
     )
     if hasattr(module, "canonical"):
         spec.canonical = module.canonical
-    by_numpy = (getattr(module, f"numpy_{name}") for name in written.get("numpy", ()))
-    if (right := getattr(module, "reference", None) or next(by_numpy, None)) is not None:
-        spec.reference = partial(reference, module, path, right, not hasattr(module, "reference"))
+    if right:
+        spec.reference = partial(reference, module, path, right)
     return spec
-
-
-def implementations(module: ModuleType, path: Path) -> list[ast.FunctionDef]:
-    """Returns the implementations, in the order of the file: by its text, because a decorated function is something
-    else in each environment."""
-    found = []
-    for function in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(function, ast.FunctionDef) and hasattr(module, function.name):
-            dialect, _, name = function.name.partition("_")
-            if dialect in DIALECTS and name and not name.endswith(GRADIENT):
-                found.append(function)
-    return found
-
-
-def check_arguments(path: Path, tree: Mapping[str, Any], function: ast.FunctionDef) -> None:
-    """Raises UserError, with its line, for an implementation that doesn't take the arguments that `inputs` returns."""
-    takes = function.args
-    names = [it.arg for it in (*takes.posonlyargs, *takes.args, *takes.kwonlyargs)]
-    required = names[: len(takes.posonlyargs + takes.args) - len(takes.defaults)]
-    lacking = [name for name in tree if name not in names] if takes.kwarg is None else []
-    if lacking or (unknown_ := [name for name in required if name not in tree]):
-        wrong = f"doesn't take {lacking[0]}" if lacking else f"takes {unknown_[0]}, which isn't one of them"
-        raise UserError(
-            f"{path}, line {function.lineno}: a function takes all that `inputs` returns, by name "
-            f"({', '.join(tree)}); {function.name} {wrong}."
-        )
 
 
 def dims_of(module: ModuleType, path: Path) -> dict[str, int]:
@@ -254,8 +245,7 @@ def mean_cube(x: Any) -> Any:
 def reference(
     module: ModuleType,
     path: Path,
-    right: Callable[..., Any],
-    wraps: bool,
+    right: str,
     dims: Mapping[str, int],
     parameters: Mapping[str, Any],
     /,
@@ -263,14 +253,15 @@ def reference(
     **batch: Any,
 ) -> dict[str, Any]:
     """Returns what is right: `output`, a tree, and `loss` where there are parameters. The arguments are in float64, and
-    whole numbers in int64; if it `wraps`, as an implementation does that stands for a reference, in their own type."""
+    whole numbers in int64; those of an implementation that stands for a reference are in their own type, and wrap."""
     tree, values = inputs_of(module, path, dims), {**parameters, **batch}
-    if wraps:
+    judging = loaded(path, (right, "loss"))
+    if right != REFERENCE:
         types = {name: tensor.dtype for name, tensor in tensors_of(tree).items()}
         values |= {name: value.astype(types[name]) for name, value in values.items() if value.dtype.kind == "i"}
     with np.errstate(all="ignore"):
-        outputs = right(**trees.filled(tree, values))
+        outputs = getattr(judging, right)(**trees.filled(tree, values))
     answer = {"output": outputs}
     if parameters:
-        answer["loss"] = scalar(module, outputs, mean_cube)
+        answer["loss"] = scalar(judging, outputs, mean_cube)
     return answer

@@ -142,6 +142,69 @@ def test_decorated_functions_are_found_though_their_framework_is_missing(tmp_pat
     assert asked.unsupported("jax", replace(case, pass_="forward")) is None
 
 
+# The tops of files whose packages the orchestrator lacks; each once failed, or hung, while the file was loaded.
+TOPS = (
+    "import einops\n",
+    "import timm\nMODEL = timm.create_model('vit_tiny_patch16_224')\n",
+    "import torch\nMODEL = torch.nn.Linear(4, 4)\nCOUNT = sum(p.numel() for p in MODEL.parameters())\n",
+    "import torch\ntorch.set_num_threads(1)\nassert torch.get_num_threads() == 1\n",
+    "import torch\nwith torch.no_grad():\n    W = torch.ones(3)\nfor w in W:\n    print(w)\n",
+    "import torch\nclass Net(torch.nn.Module):\n    layer: torch.nn.Linear\nNET = Net().eval()\n",
+    "from transformers import BertConfig, BertModel\nMODEL = BertModel(BertConfig(num_hidden_layers=1))\n",
+    "try:\n    import jax\nexcept ImportError:\n    jax = None\n",
+    "import jax, torch\nfrom jax import random as r, numpy as jnp\nKEY = r.split(r.key(0), 2)[0]\n",
+    "import torch\ntorch_device = torch.device('cpu')\n",
+)
+
+
+@pytest.mark.parametrize("top", TOPS)
+def test_what_only_a_frameworks_function_needs_is_loaded_with_it_alone(tmp_path: Path, top: str) -> None:
+    asked = question(
+        tmp_path,
+        f"{top}from suite.ask import normal\ndef inputs(n=4):\n    return {{'x': normal(n)}}\n"
+        "def torch_a(x: 'torch.Tensor') -> torch.Tensor:\n    return x\n",
+    )
+    assert asked.written == {"torch": ("a",)} and asked.arguments({"n": 4})["x"].shape == (4,)
+
+
+def test_lambdas_and_functions_that_others_make_are_implementations(tmp_path: Path) -> None:
+    text = (
+        "import torch\nfrom suite.ask import normal\ndef inputs(n=4):\n    return {'x': normal(n)}\n"
+        "SCALE = 2\ndef plain(x):\n    return SCALE * x\nnumpy_twice = lambda x: plain(x)\n"
+        "torch_twice = torch.compile(plain)\ntorch_scale = SCALE\n"
+        "def torch_gradient(x):\n    return x\ndef numpy_twice_gradient(x):\n    return 0, {'x': x}\n"
+    )
+    asked = question(tmp_path, text)
+    assert asked.written == {"numpy": ("twice",), "torch": ("twice", "gradient")}
+    answer = asked.spec.reference({"n": 4}, {}, x=np.ones(4))
+    assert answer["output"].tolist() == [2.0] * 4
+
+
+def test_a_module_beside_the_file_is_imported_and_travels_with_it(tmp_path: Path) -> None:
+    (tmp_path / "beside_models").mkdir()
+    (tmp_path / "beside_models" / "__init__.py").write_text("from beside_shapes import WIDTH\n")
+    (tmp_path / "beside_models" / "net.py").write_text("import no_such_framework\n")
+    (tmp_path / "beside_shapes.py").write_text("WIDTH = 7\n")
+    (tmp_path / "unused.py").write_text("1 // 0\n")
+    text = (
+        "from beside_models import WIDTH, net\nfrom suite.ask import normal\n"
+        "def inputs(n=4):\n    return {'x': normal(n, WIDTH)}\ndef torch_a(x):\n    return net.forward(x)\n"
+    )
+    asked = question(tmp_path, text)
+    assert asked.arguments({"n": 4})["x"].shape == (4, 7)
+    assert {file.relative_to(tmp_path).as_posix() for file in asked.data_files({"n": 4})} == {
+        "beside_models/__init__.py",
+        "beside_models/net.py",
+        "beside_shapes.py",
+    }
+
+
+def test_a_module_that_would_not_be_imported_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "random.py").write_text("")
+    with pytest.raises(UserError, match=r"random has the name of an installed package"):
+        question(tmp_path, f"import random\n{GOOD}")
+
+
 def test_an_array_of_a_file_is_found_beside_the_question(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.arange(3.0))
     text = (
@@ -176,7 +239,21 @@ BAD = {
     ),
     "syntax": ("def inputs(:\n    pass", "can't be loaded: line 1: .*"),
     "raises": ("import numpy\nnumpy.nothing", "can't be loaded: line 2: AttributeError.*nothing"),
-    "missing": ("import no_such_package", "can't be loaded: line 1: ModuleNotFoundError"),
+    "missing": (
+        "import no_such_package\ndef inputs(n=no_such_package.N):\n    return {}\ndef torch_a(x):\n    return x",
+        "can't be loaded: line 1: ModuleNotFoundError.*with NumPy alone",
+    ),
+    "another framework": (
+        (
+            "import numba\nfrom suite.ask import normal\ndef inputs(n=1):\n    return {'x': normal(n)}\n"
+            "@numba.njit\ndef numba_a(x):\n    return x\ndef torch_a(x):\n    return x"
+        ),
+        "line 6: no stack runs numba_a",
+    ),
+    "lambda": (
+        ("from suite.ask import normal\ndef inputs(n=1):\n    return {'x': normal(n), 'k': 2}\njax_f = lambda x: x"),
+        "line 4: .*jax_f doesn't take k",
+    ),
     "no inputs": ("def torch_a(x):\n    return x", "has no function `inputs`"),
     "none": ("from suite.ask import normal\ndef inputs(n=1):\n    return {'x': normal(n)}", "has no implementation"),
     "no dim": ("def inputs(n):\n    return {}\ndef torch_a(x):\n    return x", "that of n isn't"),

@@ -16,7 +16,7 @@ from suite.workloads.catalog import file_name
 
 BYTES_MAX = 1 << 16  # of a file's text; of a longer one this much is shown
 FUNCTION = re.compile(r"def (\w+)\(")
-DOCSTRING = re.compile(r"""\s*[rR]?(?:\"{3}|'{3})(.*?)(?:\"{3}|'{3})""", re.DOTALL)
+DOCSTRING = re.compile(r"""(?:\s*#.*\n)*\s*[rR]?(?:\"{3}|'{3})(.*?)(?:\"{3}|'{3})""", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

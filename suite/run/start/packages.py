@@ -1,0 +1,38 @@
+"""The packages that question files name, on top of the locks of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from suite.environments import dependencies
+from suite.environments.locks import Locks, names
+from suite.sets.plan import Plan
+from suite.stacks.catalog import STACKS, environment_of
+from suite.workloads.catalog import Workload
+
+Asked = dict[str, dict[Path, tuple[str, ...]]]  # {environment: {question file: requirements}}
+
+
+def asked_packages(plan: Plan, workloads: Mapping[str, Workload], target: str) -> Asked:
+    """Returns what questions add to the environments of a plan's cases."""
+    found: Asked = {}
+    for planned in plan.cases:
+        question, stack = workloads[planned.case.workload], STACKS[planned.case.stack]
+        if not question.is_question or planned.unsupported:
+            continue
+        imports = question.imports(stack.dialect)
+        every = imports.union(*map(question.imports, question.dialects))
+        if wanted := dependencies.read(question.folder, names(target)).of(stack.environment, imports, every):
+            found.setdefault(environment_of(stack.name, planned.case.variant), {})[question.folder] = wanted
+    return found
+
+
+def on_top(locks: Locks, asked: Asked) -> Locks:
+    """Returns locks with the packages of `asked_packages` on top."""
+    more = {}
+    for name, by_file in asked.items():
+        wanted = [requirement for of in by_file.values() for requirement in of]
+        more[name] = dependencies.extended(locks.of(name), wanted, next(iter(by_file)))
+    return replace(locks, chosen={**locks.chosen, **more})

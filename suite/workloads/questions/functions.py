@@ -1,0 +1,88 @@
+"""The implementations of a question file, found in its text: a decorated function is something else in each
+environment."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from suite.errors import UserError
+from suite.workloads.catalog import DIALECTS
+from suite.workloads.statements import defined
+
+GRADIENT, REFERENCE = "_gradient", "reference"
+OTHERS = ("numba", "cupy", "mlx", "paddle", "tinygrad", "triton", "tvm")  # frameworks that no stack runs
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """An implementation in a file. `takes` are its parameters; None where another function makes it, like
+    `torch_a = torch.compile(plain)`."""
+
+    name: str
+    line: int
+    takes: ast.arguments | None
+
+
+def implementations(file: ast.Module, path: Path) -> list[Function]:
+    """Returns the implementations, in the order of the file. Raises UserError for a function of a framework that no
+    stack runs."""
+    functions = {name for statement in file.body if isinstance(statement, ast.FunctionDef) for name in [statement.name]}
+    found = []
+    for statement in file.body:
+        function = function_of(statement, functions)
+        if function is None:
+            continue
+        functions.add(function.name)
+        dialect, _, name = function.name.partition("_")
+        if name.endswith(GRADIENT):
+            continue
+        if name and dialect in OTHERS:
+            raise UserError(
+                f"{path}, line {function.line}: no stack runs {function.name}; a function is of {', '.join(DIALECTS)}."
+            )
+        if name and dialect in DIALECTS:
+            found.append(function)
+    return found
+
+
+def function_of(statement: ast.stmt, functions: Collection[str]) -> Function | None:
+    """Returns the function that a statement defines: by `def`, as a lambda, or by a call that takes one of the file's
+    `functions`; None if it defines none."""
+    if isinstance(statement, ast.FunctionDef):
+        return Function(statement.name, statement.lineno, statement.args)
+    if not (isinstance(statement, ast.Assign) and isinstance(target := statement.targets[0], ast.Name)):
+        return None
+    value = statement.value
+    if isinstance(value, ast.Lambda):
+        return Function(target.id, statement.lineno, value.args)
+    taken = [value, *value.args] if isinstance(value, ast.Call) else [value]
+    makes = any(isinstance(each, ast.Lambda) or getattr(each, "id", None) in functions for each in taken)
+    return Function(target.id, statement.lineno, None) if makes else None
+
+
+def right_function(file: ast.Module, functions: Iterable[Function]) -> str:
+    """Returns the name of the function that says what is right: `reference`, else the first of NumPy; empty without
+    one."""
+    if REFERENCE in defined(file):
+        return REFERENCE
+    return next((each.name for each in functions if each.name.startswith("numpy_")), "")
+
+
+def check_arguments(path: Path, tree: Mapping[str, Any], function: Function) -> None:
+    """Raises UserError, with its line, for an implementation that doesn't take the arguments that `inputs` returns."""
+    takes = function.takes
+    if takes is None:
+        return
+    names = [it.arg for it in (*takes.posonlyargs, *takes.args, *takes.kwonlyargs)]
+    required = names[: len(takes.posonlyargs + takes.args) - len(takes.defaults)]
+    lacking = [name for name in tree if name not in names] if takes.kwarg is None else []
+    if lacking or (unknown_ := [name for name in required if name not in tree]):
+        wrong = f"doesn't take {lacking[0]}" if lacking else f"takes {unknown_[0]}, which isn't one of them"
+        raise UserError(
+            f"{path}, line {function.line}: a function takes all that `inputs` returns, by name "
+            f"({', '.join(tree)}); {function.name} {wrong}."
+        )

@@ -1,0 +1,95 @@
+"""Loads a question file in part: for some of its names only what these need. So a file may import every framework at
+its top, and build models there, though each environment has one framework."""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import sys
+from collections.abc import Iterable
+from functools import lru_cache
+from importlib.machinery import PathFinder
+from pathlib import Path
+from types import ModuleType
+
+from suite.errors import UserError, at_line
+from suite.workloads.statements import EVERYWHERE, imports, needed, parsed
+
+
+def loaded(path: Path, names: Iterable[str]) -> ModuleType:
+    """Returns a module with these names of a file, where it has them. Raises UserError with the line that fails."""
+    return part(path, path.stat().st_mtime_ns, tuple(sorted(names)))
+
+
+@lru_cache(maxsize=64)
+def part(path: Path, changed: int, names: tuple[str, ...]) -> ModuleType:
+    folder = str(path.parent)
+    if folder not in sys.path:
+        sys.path.append(folder)  # last, since a question may be called like a package
+    module = ModuleType(f"loaded_{path.stem}_{abs(hash((path, names)))}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module  # where pickle, dataclasses and decorators look
+    try:
+        beside(path)  # refuses a module that would not be imported
+        tree = parsed(path)
+        chosen = ast.Module(needed(tree, names), type_ignores=[])
+        # Annotations aren't evaluated: they may name a framework that isn't here.
+        code = compile(chosen, str(path), "exec", flags=__future__.annotations.compiler_flag, dont_inherit=True)
+        exec(code, vars(module))  # what is measured is somebody's code
+    except Exception as broken:
+        del sys.modules[module.__name__]
+        if isinstance(broken, UserError):
+            raise
+        raise UserError(f"{path} can't be loaded: {at_line(broken, path)}.{advice(broken)}") from broken
+    return module
+
+
+def advice(broken: Exception) -> str:
+    if not isinstance(broken, ModuleNotFoundError):
+        return ""
+    return (
+        " `inputs`, `parameters` and `canonical` run with NumPy alone: what a framework's function needs may be "
+        "imported at the top of the file, but not used by these."
+    )
+
+
+def imported(path: Path, names: Iterable[str]) -> frozenset[str]:
+    """Returns the packages that these names of a file need, also inside of functions and by the modules beside it."""
+    statements = needed(parsed(path), names)
+    own = {file.relative_to(path.parent).parts[0].removesuffix(".py"): file for file in beside(path)}
+    found: set[str] = set()
+    while statements:
+        new = {name for node in ast.walk(ast.Module(statements, [])) for name in imports(node)} - found
+        found |= new
+        files = [file for file in beside(path) if file.relative_to(path.parent).parts[0].removesuffix(".py") in new]
+        statements = [statement for file in files for statement in parsed(file).body]
+    return frozenset(found - own.keys() - EVERYWHERE)
+
+
+def beside(path: Path) -> list[Path]:
+    """Returns the files of the modules and packages in a file's own folder that it imports, directly or by one another.
+    Raises SyntaxError for one that isn't Python."""
+    found: list[Path] = []
+    waiting = [path]
+    while waiting:
+        nodes = ast.walk(parsed(waiting.pop()))
+        for name in sorted(
+            {name for node in nodes if isinstance(node, ast.stmt) for name in imports(node)} - {"suite"}
+        ):
+            package, module = path.parent / name, path.parent / f"{name}.py"
+            files = [*sorted(package.rglob("*.py")), *([module] if module.is_file() else [])]
+            new = [file for file in files if file != path and file not in found]
+            if new:
+                check_clash(name, path)
+            found += new
+            waiting += new
+    return found
+
+
+def check_clash(name: str, path: Path) -> None:
+    """Raises UserError for a module beside a file that would not be imported, since one of its name is installed."""
+    elsewhere = [folder for folder in sys.path if folder != str(path.parent)]
+    if name in sys.stdlib_module_names or PathFinder.find_spec(name, elsewhere) is not None:
+        raise UserError(
+            f"{path.parent / name} has the name of an installed package, which would be imported instead: rename it."
+        )
