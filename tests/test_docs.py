@@ -97,7 +97,7 @@ def test_every_command_shown_exists_and_would_be_accepted(page: str, words: list
         assert Parser(contexts=tasks.namespace.to_contexts()).parse_argv(words[1:])
         return
     if words[0].endswith("python"):
-        assert parsed_by_tool(words[2:])
+        assert parsed_by_tool(words[words.index("-m") + 1 :])
         return
     if not words[1:] or words[1].startswith("--"):
         assert set(words[1:]) <= CORE
