@@ -1,4 +1,4 @@
-"""The command; and for notebooks `stackwars.ask("layernorm.py", stack=["torch_*", "jax_jit"])`, a frame of the answer.
+"""The command; and for notebooks `stackwars.ask("layernorm.py", stack=["torch_*", "jax_jit"])`, the rows of the answer.
 
 A wheel, as of `uvx --from git+ADDRESS stackwars`, is this module with the project's source as data. Its first command
 unpacks the source into the user's cache, where it is used as a checkout is: so environments come from the locks there,
@@ -19,32 +19,61 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import polars as pl
+    from stackwars_notebook import Answer
 
 __all__ = ["ask"]
 
 SOURCE = Path(__file__).with_name("stackwars_source")  # in a wheel alone
 
 
-def ask(file: str | Path, **options: Any) -> pl.DataFrame:
-    """As suite.cli.measure.notebook.ask."""
-    if SOURCE.is_dir():
-        raise RuntimeError("A notebook asks in a checkout's own environment: its .venv/bin/python is the kernel.")
-    from suite.cli.measure import notebook  # in a wheel there is no suite beside this module
+def ask(*asked: Any, **options: Any) -> Answer:
+    """As stackwars_notebook.ask."""
+    import stackwars_notebook
 
-    return notebook.ask(file, **options)
+    return stackwars_notebook.ask(*asked, **options)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext stackwars` gives a notebook the cell magic `%%stackwars`."""
+    import stackwars_notebook
+
+    shell.register_magic_function(stackwars_notebook.cell, "cell", "stackwars")
 
 
 def main() -> None:
-    if SOURCE.is_dir():
-        from_wheel(sys.argv[1:])
+    if Path(sys.prefix).resolve() != (Path(__file__).parent / ".venv").resolve():
+        become(sys.argv[1:])
     from suite.cli.app import main as app
 
     app()
 
 
-def from_wheel(words: list[str]) -> None:
-    """Becomes the command of the unpacked source."""
+def become(words: list[str]) -> None:
+    """Becomes the command of the checkout that this file is in, or of the unpacked source."""
+    here = home()
+    made, environ = making(here)
+    # Standard output is the command's alone.
+    try:
+        ended = subprocess.run(made, cwd=here, env=environ, stdout=sys.stderr, check=False)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    if ended.returncode:
+        sys.exit(ended.returncode)
+    program = str(here / ".venv" / "bin" / "stackwars")
+    os.execv(
+        program, [program, *(f"--python={sys.executable}" if word == "--python=current" else word for word in words)]
+    )
+
+
+def making(here: Path) -> tuple[list[str], dict[str, str]]:
+    """Returns the command that makes the orchestrator's environment where it is missing or stale, and its variables."""
+    return [sys.executable, "-m", "suite.environments", "orchestrator"], os.environ | {"PYTHONPATH": str(here)}
+
+
+def home() -> Path:
+    """Returns the folder of the source: a checkout's or, of a wheel, the one in the user's cache, which is made."""
+    if not SOURCE.is_dir():
+        return Path(__file__).resolve().parent
     named = Path(os.environ.get("XDG_CACHE_HOME", ""))
     cache = (named if named.is_absolute() else Path.home() / ".cache") / "stack-wars"
     here = cache / digest(SOURCE, origin())[:12]
@@ -53,16 +82,7 @@ def from_wheel(words: list[str]) -> None:
             unpack(cache, here)
     except OSError as broken:
         sys.exit(f"{cache} can't be written: {broken.strerror}. XDG_CACHE_HOME names another folder for caches.")
-    made = [sys.executable, "-Es", "-m", "suite.environments", "orchestrator"]
-    # Standard output is the command's alone.
-    try:
-        ended = subprocess.run(made, cwd=here, stdout=sys.stderr, check=False)
-    except KeyboardInterrupt:
-        sys.exit(130)
-    if ended.returncode:
-        sys.exit(ended.returncode)
-    program = str(here / ".venv" / "bin" / "stackwars")
-    os.execv(program, [program, *words])
+    return here
 
 
 def digest(folder: Path, from_: str) -> str:
@@ -98,3 +118,7 @@ def origin() -> str:
     told = json.loads(importlib.metadata.distribution("stack-wars").read_text("direct_url.json") or "{}")
     commit = told.get("vcs_info", {}).get("commit_id", "")
     return f"{commit}\n{told['url']}\n" if commit else ""
+
+
+if __name__ == "__main__":
+    main()

@@ -10,11 +10,12 @@ from typing import Any
 from suite import units
 from suite.answers.endings import lines, shortened
 from suite.case import Flag, Outcome
-from suite.cli.terminal.output import print_json, print_table, print_tables
+from suite.cli.terminal.output import print_json, print_tables
 from suite.errors import COMMAND
 from suite.machine.description import named
 from suite.page.formats.export import document
 from suite.page.report import Report
+from suite.page.tables import Table
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
 from suite.results.outcomes import FAILED, FAILURES, NOTHING_MEASURED, gravest, outcome_text, outcome_words
@@ -45,12 +46,7 @@ def print_results(
         paths: dict[str, Any] = {"set": str(store.folder), "results": str(store.results_path), "report": str(page)}
         print_json(paths | {"exit_code": code} | document(report))
         return
-    if analysis.protocol.at_once:  # a check, whose times say nothing
-        for comparison in analysis.comparisons:
-            print_agreement(comparison)
-    else:
-        for section in report.sections:
-            print_tables(section.console())
+    print_tables(shown(report))
     if report.overview and not analysis.protocol.at_once:
         print(report.overview.sentence)
         for stack, doubt in [pair for each in analysis.comparisons for pair in doubts(each)]:
@@ -76,23 +72,28 @@ def doubts(comparison: Comparison) -> list[tuple[str, str]]:
     ]
 
 
-def print_agreement(comparison: Comparison) -> None:
-    """Prints how each case of a question ended, and how nearly those that ran agree."""
+def shown(report: Report) -> list[Table]:
+    """Returns the tables that a person gets. A check's have no times, which say nothing."""
+    if report.analysis.protocol.at_once:
+        return [agreement(comparison) for comparison in report.analysis.comparisons]
+    return [table for section in report.sections for table in section.console()]
+
+
+def agreement(comparison: Comparison) -> Table:
+    """Returns how each case of a question ended, and how nearly those that ran agree."""
     figures = {stack.stack: stack for stack in comparison.timed}
     errors = {name: stack.relative_error for name, stack in figures.items() if stack.counts}
     lines = [
         [cell.stack, outcome_text(cell), units.magnitude(errors.get(cell.stack)), shortened(cell.reason)]
         for cell in comparison.cases
     ]
-    print_table(comparison.name, ["stack", "outcome", "relative error", "why"], lines, numbers=["relative error"])
     known = [error for error in errors.values() if error is not None]
     worst = f"; the worst relative error is {units.magnitude(max(known))}" if known else ""
     groups = sorted({cell.reason for cell in comparison.cases if cell.outcome == Outcome.DIFFER})
     agree = [f"{len(errors)} of {len(comparison.cases)} run and agree{worst}"] if errors or not groups else []
-    print(f"{'; '.join([*agree, *groups])}.")
-    for stack, doubt in doubts(comparison):
-        print(f"Note: {stack}: {doubt}.")
-    print()
+    after = [f"{'; '.join([*agree, *groups])}.", *(f"Note: {stack}: {doubt}." for stack, doubt in doubts(comparison))]
+    heads = ["stack", "outcome", "relative error", "why"]
+    return Table(comparison.name, heads, lines, ["relative error"], after=after)
 
 
 def explained(code: int, rows: Sequence[Row], folder: Path, page: Path) -> list[str]:

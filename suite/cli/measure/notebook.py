@@ -1,46 +1,63 @@
-"""`stackwars.ask`: a question from a notebook."""
+"""What `stackwars.ask` starts: `python -m suite.cli.measure.notebook` with {"words": …, "options": …} asks as the
+command does, and prints one JSON object: the rows, the tables, and the text of what the command prints."""
 
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from suite.cli.terminal.output import print_tables
+from suite.cli.app import APP, code_of
+from suite.cli.measure.answer import print_results, shown
+from suite.cli.terminal.output import print_json
 from suite.cli.values import typed
-from suite.errors import UserError
-from suite.page.report import report
+from suite.page.report import Report
 from suite.results import load
+from suite.sets.result_set import ResultSet
 
-if TYPE_CHECKING:
-    import polars as pl
-
-Values = str | int | bool | list[str]
+CHECKED = ("question", "stack", "outcome", "phase", "reason", "ok", "planned", "relative_error", "tolerance", "flags")
 
 
-def ask(file: str | Path, **options: Values) -> pl.DataFrame:
-    """Asks a question file as `./stackwars ask FILE` does, prints its tables, and returns a row for each stack on each
-    question. `options` are the command's, with _ for -; a list repeats one, and True is an option without a value.
+def main(asked: str) -> int:
+    """Returns the command's exit code. Nothing is printed if nothing was measured: standard error says why."""
+    given = json.loads(asked)
+    options = [word for name, value in given["options"].items() for word in typed(name, value)]
+    with redirect_stdout(StringIO()) as told:
+        code = code_of(APP, ["ask", *given["words"], *options, "--json"])
+    done = json.loads(told.getvalue() or "{}")
+    if "set" not in done:
+        if done:
+            print("stackwars.ask measures, and returns the figures: leave dry_run out.", file=sys.stderr)
+        return code
+    results, page = load(done["set"]), Path(done["report"])
+    report = Report(results, results.analysis())
+    with redirect_stdout(StringIO()) as text:
+        print_results(ResultSet.open(results.path), results, report.analysis, report, page, code, as_json=False)
+    frame = results.stacks()
+    print_json(
+        {
+            "set": str(results.path.absolute()),
+            "report": str(page.absolute()),
+            "exit_code": code,
+            "text": text.getvalue(),
+        }
+        | {"rows": (frame.select(CHECKED) if report.analysis.protocol.at_once else frame).to_dicts()}
+        | {
+            "tables": [
+                {
+                    "title": table.title,
+                    "heads": table.heads,
+                    "lines": table.lines,
+                    "sentences": [*table.before, *table.after],
+                }
+                for table in shown(report)
+            ]
+        }
+    )
+    return code
 
-    It measures in processes of its own, so what the notebook does meanwhile disturbs it. Raises UserError with the
-    command's words if nothing was measured.
-    """
-    words = [word for name, value in options.items() for word in typed(name, value)]
-    program = [
-        sys.executable,
-        "-P",
-        "-m",
-        "suite.cli",
-    ]  # -P: a question file in this folder may be called like a module
-    done = subprocess.run([*program, "ask", str(file), "--json", *words], capture_output=True, text=True, check=False)
-    if not done.stdout.startswith("{"):
-        raise UserError(done.stderr.strip())
-    told = json.loads(done.stdout)
-    if "set" not in told:
-        raise UserError("stackwars.ask measures, and returns the figures: leave dry_run out.")
-    results = load(told["set"])
-    for section in report(results).sections:
-        print_tables(section.console())
-    return results.stacks()
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
