@@ -8,6 +8,7 @@ import hashlib
 import inspect
 import symtable
 import sys
+import sysconfig
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 DIALECTS = ("numpy", "jax", "torch", "tf")
 BEGINS = tuple(f"{dialect}_" for dialect in DIALECTS)
 PARTS = ("inputs", "parameters", "reference", "canonical", "loss", "TOLERANCE", "NOT_ON", "STATIC", "GROWS")
+LIBRARIES = tuple(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib"))
 
 
 class Refused(Exception):
@@ -38,69 +40,86 @@ def question(functions: Sequence[tuple[str, Any]], inputs: Mapping[str, Any]) ->
     Raises Refused for what can't be sent."""
     if not inputs:
         raise Refused(
-            "The functions' inputs are lacking: ask(jax_f, torch_f, inputs={\"x\": x}), by their arguments' names."
+            'The functions\' inputs are lacking: ask(jax_f, torch_f, inputs={"x": x}), named as they take them.'
         )
-    arguments, used, asked, wrappers = ", ".join(inputs), {}, [], []
+    used: dict[str, tuple[Any, str]] = {}
+    asked: list[str] = []
+    wrappers: dict[str, str] = {}
     for dialect, function in functions:
         plain = inspect.unwrap(function) if callable(function) else function
-        name = getattr(plain, "__name__", repr(function))
-        add(name, function, used, asked_for="ask")
+        name = getattr(plain, "__name__", "")
+        if not name:
+            raise Refused(f"{function!r} is no function.")
+        add(name, function, used, "the question")
         if not dialect and not name.startswith(BEGINS) and name not in PARTS:
             raise Refused(f"{name} is in no framework by its name: call it jax_{name}, say, or give it as jax={name}.")
         if dialect and not name.startswith(f"{dialect}_"):
-            wrappers.append(f"def {dialect}_{name}({arguments}):\n    return {name}({arguments})")
-            name = f"{dialect}_{name}"
+            # A question calls its functions by their arguments' names, which those of a library may not have.
+            given = (f"{each}={each}" if isinstance(plain, FunctionType) else each for each in inputs)
+            of, name = name, f"{dialect}_{name}"
+            wrappers[name] = f"def {name}({', '.join(inputs)}):\n    return {of}({', '.join(given)})"
+        if name in asked:
+            raise Refused(f"Two functions would be called {name}: rename one.")
         asked.append(name)
     for name in used:
-        if name not in asked and (name.startswith(BEGINS) or name in PARTS):
+        if name in wrappers or (name not in asked and (name.startswith(BEGINS) or name in PARTS)):
             raise Refused(f"{name}, which the functions use, has a name that means something in a question: rename it.")
     values = ", ".join(f'"{name}": {value_of(value, name)}' for name, value in inputs.items())
-    imports = [text for text in used.values() if text.startswith(("import ", "from "))]
-    return "\n".join(
-        [
-            f'"""{" or ".join(asked)}?"""',
-            *imports,
-            "from suite.ask import from_file",
-            f"\n\ndef inputs():\n    return {{{values}}}",
-            *(f"\n\n{text}" for text in used.values() if text not in imports),
-            *(f"\n\n{text}" for text in wrappers),
-            "",
-        ]
-    )
+    texts = [text for _, text in used.values()]
+    imports = [text for text in texts if text.startswith(("import ", "from "))]
+    rest = [
+        f"def inputs():\n    return {{{values}}}",
+        *(text for text in texts if text not in imports),
+        *wrappers.values(),
+    ]
+    heads = [f'"""{" or ".join(asked)}?"""', *imports, "from suite.ask import from_file"]
+    return "\n".join(heads) + "".join(f"\n\n\n{text}" for text in rest) + "\n"
 
 
-def add(name: str, value: Any, used: dict[str, str], asked_for: str) -> None:
+def add(name: str, value: Any, used: dict[str, tuple[Any, str]], whose: str) -> None:
     """Adds the text that gives a name its value in another process, after all that it needs: an import, the source of a
-    function or class, or a plain value. Raises Refused for other values."""
+    function, or a plain value. Raises Refused for other values."""
     if name in used:
+        if used[name][0] is not value:
+            raise Refused(f"The functions use two things called {name}: rename one.")
         return
-    whose = f"{name}, which {asked_for} uses,"
-    module = sys.modules.get(getattr(value, "__module__", None) or "")
-    if isinstance(value, ModuleType):
-        used[name] = f"import {value.__name__} as {name}"
+    module = value if isinstance(value, ModuleType) else sys.modules.get(getattr(value, "__module__", None) or "")
+    called = getattr(value, "__name__", "")
+    by_import = module is not None and is_installed(module)
+    if module is value and not by_import:
+        raise Refused(f"{whose} uses {name}, a file of your own, and a question is one file: write its functions here.")
+    if module is value or (by_import and getattr(module, called, None) is value):
+        begin = f"import {called}" if module is value else f"from {value.__module__} import {called}"
+        used[name] = value, begin if name == called else f"{begin} as {name}"
     elif is_plain(value):
-        used[name] = f"{name} = {value!r}"
-    elif module and module.__name__ != "__main__" and getattr(module, getattr(value, "__name__", ""), None) is value:
-        used[name] = f"from {module.__name__} import {value.__name__} as {name}"
+        used[name] = value, f"{name} = {value!r}"
     elif callable(value):
-        text, names = source(value, name)
-        used[name] = ""  # it may use itself
+        function, text, names = source(value, name)
+        used[name] = value, ""  # it may use itself
         for other in names:
-            if other in (held := inspect.unwrap(value).__globals__):
-                add(other, held[other], used, name)
-        del used[name]
-        used[name] = text
-    elif hasattr(value, "shape"):
-        raise Refused(f"{whose} is an array: give it to the function as an argument, in inputs={{...}}.")
+            if other in function.__globals__:
+                add(other, function.__globals__[other], used, name)
+        alias = "" if name == function.__name__ else f"\n\n\n{name} = {function.__name__}"
+        del used[name]  # it comes after what it uses
+        used[name] = value, text + alias
     else:
-        raise Refused(
-            f"{whose} is a {type(value).__name__}, which can't be written into a file: make it in the function."
+        what = (
+            "an array: make it one of the inputs"
+            if hasattr(value, "shape")
+            else (f"a {type(value).__name__}, which can't be written into a file: make it in the function")
         )
+        raise Refused(f"{whose} uses {name}, {what}.")
 
 
-def source(value: Any, name: str) -> tuple[str, list[str]]:
-    """Returns the source of a function, and the global names in it. Raises Refused for one without source, and for one
-    whose source isn't all that it does."""
+def is_installed(module: ModuleType) -> bool:
+    """Whether a module is Python's or a package's, so that another process has it, too."""
+    file = getattr(module, "__file__", None)
+    return file.startswith(LIBRARIES) if file else module.__name__ != "__main__"
+
+
+def source(value: Any, name: str) -> tuple[FunctionType, str, list[str]]:
+    """Returns a function without its decorators, its source, and the global names in that. Raises Refused for one
+    without source, and for one whose source isn't all that it does."""
     function = inspect.unwrap(value)
     if not isinstance(function, FunctionType):
         raise Refused(
@@ -121,7 +140,7 @@ def source(value: Any, name: str) -> tuple[str, list[str]]:
         layers, layer = layers + 1, layer.__wrapped__
     if not isinstance(tree, ast.FunctionDef) or layers > len(tree.decorator_list):
         raise Refused(f"{name} is more than its source, as jax.vmap(f) is: write a function that calls it.")
-    return text, sorted(set(global_names(symtable.symtable(text, name, "exec"))) - {function.__name__})
+    return function, text, sorted(set(global_names(symtable.symtable(text, name, "exec"))) - {function.__name__})
 
 
 def global_names(table: symtable.SymbolTable) -> Iterator[str]:

@@ -122,7 +122,7 @@ def answer(words: Sequence[str], options: Mapping[str, Any]) -> Answer:
         text = told.read()
     said.end()
     if not text:
-        raise Refused("\n".join(said.lines) or f"It ended with exit code {code} and said nothing.")
+        raise Refused("\n".join(said.lines[-5:]) or f"It ended with exit code {code} and said nothing.")
     return Answer(json.loads(text), said.lines)
 
 
@@ -144,7 +144,7 @@ class Said:
         self.lines: list[str] = []
         self.display = None
         if kernel():
-            from IPython.display import display
+            from IPython.display import display  # type: ignore[import-not-found]
 
             self.display = display({"text/plain": ""}, raw=True, display_id=True)
 

@@ -392,12 +392,14 @@ def test_a_question_brings_its_packages_and_the_modules_beside_it(tmp_path: Path
     assert again.returncode in (0, 5) and "2 " in again.stdout, again.stderr
 
 
-def test_a_notebook_gets_the_tables_and_the_frame(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_notebook_gets_the_tables_and_the_rows(tmp_path: Path) -> None:
     import stackwars
 
     (tmp_path / "swept.py").write_text(SWEPT, encoding="utf-8")
-    options = {"check": True, "force": True, "engine": "local", "results": str(tmp_path), "stack": "numpy"}
-    frame = stackwars.ask(tmp_path / "swept.py", **options)
-    assert sorted(frame["stack"]) == ["numpy:product", "numpy:sum"] and {*frame["outcome"]} == {"ok"}
-    printed = capsys.readouterr().out
-    assert printed.startswith("Is a sum as fast as a product?") and "peak memory" in printed
+    options = {"force": True, "engine": "local", "results": str(tmp_path), "stack": "numpy", "repeats": 1}
+    answer = stackwars.ask(tmp_path / "swept.py", **options)
+    assert sorted(answer["stack"]) == ["numpy:product", "numpy:sum"] and {*answer["outcome"]} == {"ok"}
+    assert all(seconds > 0 for seconds in answer["median_seconds"])
+    assert repr(answer).startswith("Is a sum as fast as a product?") and "peak memory" in repr(answer)
+    assert answer.to_polars()["stack"].to_list() == answer.to_pandas()["stack"].tolist() == answer["stack"]
+    assert "numpy:product</td>" in answer._repr_html_() and answer.page.name == "report.html"

@@ -175,7 +175,7 @@ class RunOptions(MeasuringOptions):
     baseline: str | None = None
     """the stack that the others are compared with"""
     python: str | None = None
-    """an interpreter of your own in place of the locked environments; every row is flagged unpinned"""
+    """an interpreter of your own in place of the locked environments, or current; every row is flagged unpinned"""
     cores: Names = ()
     """numbers of cores that a process gets, like 1,2; each is a question of its own (default: all that may be used)"""
     limit_memory: Names = ()

@@ -19,9 +19,11 @@ from suite.launch.container import Container
 from suite.launch.engine import Engine, worker_environment
 from suite.launch.local import Local
 from suite.machine import compiler, devices
-from suite.stacks.catalog import Stack, environment_of
+from suite.stacks.catalog import IMPORTS, STACKS, Stack, environment_of
 
 AUTO, LOCAL, DOCKER = "auto", "local", "docker"
+CURRENT = "current"  # of --python: what `python` starts here
+FIND = "import importlib.util, sys; print(*(name for name in sys.argv[1:] if not importlib.util.find_spec(name)))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def interpreter(python: str, engine: str) -> str:
     """
     if engine == DOCKER:
         raise UserError("--python is for the local engine: an image has its own interpreter.")
-    program = shutil.which(python)
+    program = shutil.which("python" if python == CURRENT else python)
     if program is None:
         raise UserError(f"--python={python} can't be run: no such program.")
     path = str(Path(program).absolute())  # not resolved: a virtual environment's python is a link out of it
@@ -86,6 +88,17 @@ def interpreter(python: str, engine: str) -> str:
         last = done.stderr.strip().splitlines()[-1:] or [f"it exited {done.returncode}"]
         raise UserError(f"--python={python} is no Python with NumPy: {last[0]}")
     return path
+
+
+def lacking(python: str, stacks: Iterable[str]) -> dict[str, str]:
+    """Returns {stack: a package that it needs and the user's own interpreter lacks}, without those that lack none."""
+    needs = {name: IMPORTS.get(STACKS[name].environment, ()) for name in stacks}
+    needs |= {name: (*needs[name], "keras") for name in needs if STACKS[name].dialect == "keras"}
+    packages = sorted({package for packages in needs.values() for package in packages})
+    done = subprocess.run([python, "-c", FIND, *packages], capture_output=True, text=True, check=True)
+    missing = done.stdout.split()
+    first = {name: next((package for package in needs[name] if package in missing), "") for name in needs}
+    return {name: package for name, package in first.items() if package}
 
 
 def absent(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,7 +16,7 @@ from suite.launch.attempt import spare_bytes
 from suite.machine import devices, facts
 from suite.plan.fits import Fit, fits_of, predicted
 from suite.plan.memory import check_limits
-from suite.plan.planning import Selection, make
+from suite.plan.planning import Selection, choose_stacks, make
 from suite.plan.predictions import predictions
 from suite.plan.preset import Preset
 from suite.plan.refusals import Absent
@@ -27,7 +28,7 @@ from suite.run.start import engines
 from suite.run.start.packages import asked_packages, on_top
 from suite.run.start.run import Run, needed, new_set_id
 from suite.sets.plan import Plan
-from suite.stacks.catalog import environment_of
+from suite.stacks.catalog import Stack, environment_of
 from suite.workloads.catalog import Workload, find
 
 
@@ -61,10 +62,14 @@ def prepare(
         return share(plan, shard) if shard is not None and plan.cases else plan
 
     # The plan is made twice: first to refuse mistakes before an image is built, then with what the chosen engine lacks.
-    draft = planned(
-        lambda stack, _, target: None if scheduler else devices.missing().get(target) or impossible(stack.environment)
-    )
+    def known(stack: Stack, variant: str, target: str) -> str | None:
+        return None if scheduler else devices.missing().get(target) or impossible(stack.environment)
+
+    draft = planned(known)
     check_selected(draft, target)
+    if python:
+        selection = installed(selection, preset, draft, python)
+        draft = planned(known)
     if not scheduler:
         check_limits(draft.cases, facts.memory(), is_inside=False)
     choice, locks = chosen(engine, draft, workloads, target, python, build=build)
@@ -92,6 +97,21 @@ def prepare(
 def with_variants(selection: Selection, preset: Preset) -> Selection:
     stacks = selection.stacks or preset.stacks
     return replace(selection, stacks=expanded(stacks, selection.target, every=selection.variants))
+
+
+def installed(selection: Selection, preset: Preset, draft: Plan, python: str) -> Selection:
+    """Returns the selection without the stacks whose packages the user's own interpreter lacks, and says which these
+    are. Raises UserError if none remains."""
+    stacks = choose_stacks(selection.stacks or preset.stacks, selection.target)
+    stack_of = {name: re.split("[@:]", name)[0] for name in stacks}
+    asked = list(dict.fromkeys(of.case.stack for of in draft.cases))
+    lacking = engines.lacking(python, dict.fromkeys((*asked, *stack_of.values())))
+    out = [f"{name} ({lacking[name]})" for name in asked if name in lacking]
+    if len(out) == len(asked):
+        raise UserError(f"{python} has the packages of none of these stacks: {', '.join(out)}.")
+    if out:
+        say(f"Left out, since {python} lacks their packages: {', '.join(out)}.")
+    return replace(selection, stacks=tuple(name for name in stacks if stack_of[name] not in lacking))
 
 
 def check_selected(plan: Plan, target: str) -> None:

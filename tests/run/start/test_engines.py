@@ -112,14 +112,22 @@ def test_an_interpreter_of_ones_own_is_tried_first(words: list[str], complaint: 
     assert complaint in done.stderr
 
 
-@pytest.mark.parametrize("by_name", [False, True])
+def test_a_python_with_none_of_the_packages_is_refused(tmp_path: Path) -> None:
+    words = ["ask", "--torch=-x", "--tf=-x", "--input=x=f32[2]", "--dry-run", f"--python={venv.ensure('numpy').python}"]
+    done = subprocess.run([*STACKWARS, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "has the packages of none of these stacks: torch_eager (torch), " in done.stderr
+    assert "tf_xla (tensorflow)" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["", "python", "current"])
 def test_rows_of_an_interpreter_of_ones_own_are_unpinned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_name: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     python = venv.ensure("numpy", "cpu").python
-    if by_name:  # as a shell would find it
+    if name:  # as a shell would find it
         monkeypatch.setenv("PATH", f"{python.parent}:/usr/bin:/bin")
-        python = Path("python")
+        python = Path(name)
     words = [
         "run",
         "--preset=tiny",
