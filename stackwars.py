@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["ask"]
 
 SOURCE = Path(__file__).with_name("stackwars_source")  # in a wheel alone
+# Makes the orchestrator's environment where it is missing or stale.
+MAKE = (sys.executable, "-m", "suite.environments", "orchestrator")
 
 
 def ask(*asked: Any, **options: Any) -> Answer:
@@ -51,10 +53,10 @@ def main() -> None:
 def become(words: list[str]) -> None:
     """Becomes the command of the checkout that this file is in, or of the unpacked source."""
     here = home()
-    made, environ = making(here)
     # Standard output is the command's alone.
     try:
-        ended = subprocess.run(made, cwd=here, env=environ, stdout=sys.stderr, check=False)
+        environ = os.environ | {"PYTHONPATH": str(here)}
+        ended = subprocess.run(MAKE, cwd=here, env=environ, stdout=sys.stderr, check=False)
     except KeyboardInterrupt:
         sys.exit(130)
     if ended.returncode:
@@ -63,11 +65,6 @@ def become(words: list[str]) -> None:
     os.execv(
         program, [program, *(f"--python={sys.executable}" if word == "--python=current" else word for word in words)]
     )
-
-
-def making(here: Path) -> tuple[list[str], dict[str, str]]:
-    """Returns the command that makes the orchestrator's environment where it is missing or stale, and its variables."""
-    return [sys.executable, "-m", "suite.environments", "orchestrator"], os.environ | {"PYTHONPATH": str(here)}
 
 
 def home() -> Path:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import html
 import importlib.util
 import json
+import os
 import shlex
 import shutil
 import subprocess
@@ -113,14 +114,15 @@ def answer(words: Sequence[str], options: Mapping[str, Any]) -> Answer:
         "options": {**options, "python": {CURRENT: sys.executable, LOCKED: None}.get(python, python)},
     }
     here, said = stackwars.home(), Said()
-    made, environ = stackwars.making(here)
+    # A notebook's kernel asks for colours, and gets lines.
+    environ = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "CLICOLOR_FORCE")}
     with tempfile.TemporaryFile("w+", encoding="utf-8") as told:
         program = [str(here / ".venv" / "bin" / "python"), "-I", "-m", "suite.cli.measure.notebook"]
-        code = said.watch(made, cwd=here, env=environ, stdout=subprocess.DEVNULL)
-        code = code or said.watch([*program, json.dumps(asked, default=str)], stdout=told)
+        code = said.watch(stackwars.MAKE, cwd=here, env=environ | {"PYTHONPATH": str(here)}, stdout=subprocess.DEVNULL)
+        code = code or said.watch([*program, json.dumps(asked, default=str)], env=environ, stdout=told)
         told.seek(0)
         text = told.read()
-    said.end()
+    said.show("")
     if not text:
         raise Refused("\n".join(said.lines[-5:]) or f"It ended with exit code {code} and said nothing.")
     return Answer(json.loads(text), said.lines)
@@ -163,9 +165,5 @@ class Said:
             self.display.update({"text/plain": line}, raw=True)
         elif sys.stderr.isatty():
             print(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}", end="", file=sys.stderr, flush=True)
-        else:
+        elif line:
             print(line, file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        if not self.display and sys.stderr.isatty():
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -24,6 +24,7 @@ def test_a_run_without_a_checkout(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "empty"], check=True)
     python, folder = tmp_path / "empty" / "bin" / "python", tmp_path / "folder"
     built = next((tmp_path / "dist").glob("*.whl"))
+    assert built.stat().st_size < 5e6
     subprocess.run([uv.find_uv(), "pip", "install", "--offline", "--python", python, built], check=True)
     folder.mkdir()
     environ = {name: value for name, value in os.environ.items() if KEPT.fullmatch(name)}
@@ -38,8 +39,16 @@ def test_a_run_without_a_checkout(tmp_path: Path) -> None:
     assert (folder / told["set"] / "report.html").is_file()
     plan = json.loads((folder / told["set"] / "plan.json").read_text())
     assert plan["command"].startswith("stackwars run ")
-    assert len([*(tmp_path / ".cache" / "stack-wars").iterdir()]) == 2  # the source, and all environments
     assert "Making environment" not in done.stderr
+    for words in ([python, "-m", "stackwars"], [python.with_name("stack-wars")]):
+        done = subprocess.run([*words, "--version"], env=environ, capture_output=True, text=True, check=False)
+        assert done.stdout == "Stack Wars 0.2.0\n", done.stderr
+    asks = """import stackwars
+asked = stackwars.ask(numpy=["x + 1", "1 + x"], input="x=f32[64]", check=True, engine="local", force=True)
+print(asked["stack"], asked["outcome"], asked.page.is_file())"""
+    done = subprocess.run([python, "-c", asks], cwd=folder, env=environ, capture_output=True, text=True, check=False)
+    assert done.stdout == "['numpy:1', 'numpy:2'] ['ok', 'ok'] True\n", done.stderr
+    assert len([*(tmp_path / ".cache" / "stack-wars").iterdir()]) == 2  # the source, and all environments
 
 
 def cache() -> str:
