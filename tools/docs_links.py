@@ -1,4 +1,5 @@
-"""Links of the documentation's site that lead out of docs/, for MkDocs: to the repository, where its address is set."""
+"""Links of the documentation's site, for MkDocs: those that lead out of docs/, to the repository, where its address is
+set; and to notebooks, on GitHub also to where they can be run."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+GITHUB = "https://github.com/"
 LINK = re.compile(r"\[([^\]]*)\]\((?!https?:|#)([^)\s#]+)(#[^)\s]*)?\)")
 
 
@@ -21,6 +23,10 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Any) -> st
         if not target.exists():
             raise FileNotFoundError(f"{page.file.src_uri}: no {link[2]}")
         address = str(config["repo_url"] or "").rstrip("/")
+        if target.suffix == ".ipynb" and address.startswith(GITHUB):
+            place = f"{address}/blob/main/{target.relative_to(docs.parent)}"
+            colab = f"https://colab.research.google.com/github/{place.removeprefix(GITHUB)}"
+            return f"[{link[1]}]({place}) ([Colab]({colab}), [Kaggle](https://kaggle.com/kernels/welcome?src={place}))"
         return f"[{link[1]}]({address}/blob/main/{target.relative_to(docs.parent)})" if address else link[1]
 
     return LINK.sub(led, markdown)
