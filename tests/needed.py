@@ -9,7 +9,10 @@ from suite.errors import UserError
 from suite.run.predictions import ENVIRONMENT
 
 # Environments that tests before a release need, with their targets. TorchTPU's takes gigabytes, and Python 3.13.
-RELEASE = (("oracle", "test"), ("skypilot", "test"), ("ray", CLUSTER), (ENVIRONMENT, ENVIRONMENT), ("torch_tpu", "tpu"))
+RELEASE = (
+    *(("oracle", "test"), ("skypilot", "test"), ("notebook", "test")),
+    *(("ray", CLUSTER), (ENVIRONMENT, ENVIRONMENT), ("torch_tpu", "tpu")),
+)
 # These are tested from their oldest lock as well: a machine with an older Python runs that.
 OLDEST = {name: all_locks(name, "cpu")[-1] for name in ("jax", "torchax")}
 

@@ -19,7 +19,7 @@ if not importlib.util.find_spec("stackwars"):
 
 
 def notebook(example: Path) -> str:
-    """Returns the text of a notebook: a question as its cell, on the stacks whose packages the notebook's Python has."""
+    """Returns the text of a notebook: a question is its cell, on the stacks whose packages its Python has."""
     text = example.read_text(encoding="utf-8").strip()
     name = f"{example.stem}, from `{example.relative_to(ROOT)}`"
     cells = [cell("markdown", f"# Stack Wars: {name}"), cell("code", INSTALL), cell("code", f"%%stackwars\n{text}")]
