@@ -68,7 +68,9 @@ def html_table(table: Mapping[str, Any]) -> str:
 
     lines = "".join(row(line, "td") for line in table["lines"])
     grid = f"<table><caption>{html.escape(table['title'])}</caption>{row(table['heads'], 'th')}{lines}</table>"
-    return (grid if lines else "") + "".join(f"<p>{html.escape(sentence)}</p>" for sentence in table["sentences"])
+    return (grid if lines else "") + "".join(
+        f"<p>{html.escape(sentence)}</p>" for sentence in (*table["before"], *table["after"])
+    )
 
 
 def ask(*asked: Any, inputs: Mapping[str, Any] | None = None, **options: Any) -> Answer:
@@ -82,20 +84,15 @@ def ask(*asked: Any, inputs: Mapping[str, Any] | None = None, **options: Any) ->
 
     Raises Refused, with the reason in words, if nothing was measured.
     """
-    typed = {name: options[name] for name in DIALECTS if options.get(name) is not None}
-    functions = [("", each) for each in asked if callable(each)]
-    functions += [
-        (dialect, each)
-        for dialect, value in typed.items()
-        for each in (value if isinstance(value, list | tuple) else [value])
-        if not isinstance(each, str)
-    ]
+    several = {name: each if isinstance(each := options.get(name) or [], list | tuple) else [each] for name in DIALECTS}
+    given = [*(("", each) for each in asked), *((name, each) for name, values in several.items() for each in values)]
+    functions = [(name, each) for name, each in given if not isinstance(each, str | os.PathLike)]
     if not functions and inputs is None:
         return answer([str(each) for each in asked], options)
-    if len(functions) != len(asked) + sum(len(v) if isinstance(v, list | tuple) else 1 for v in typed.values()):
+    if len(functions) != len(given):
         raise Refused("A question is a file, expressions with input=..., or functions with inputs={...}: choose one.")
     file = written(question(functions, inputs or {}))
-    return answer([str(file)], {name: value for name, value in options.items() if name not in typed})
+    return answer([str(file)], {name: value for name, value in options.items() if name not in DIALECTS})
 
 
 def cell(line: str, cell: str) -> Answer:

@@ -31,7 +31,7 @@ def notebook(example: Path) -> str:
 
 
 def cell(kind: str, text: str) -> dict[str, Any]:
-    code = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    code: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
     return {"cell_type": kind, "metadata": {}, "source": text.splitlines(keepends=True), **code}
 
 

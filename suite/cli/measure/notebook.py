@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import redirect_stdout
+from dataclasses import asdict
 from io import StringIO
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from suite.cli.measure.answer import print_results, shown
 from suite.cli.terminal.output import print_json
 from suite.cli.values import typed
 from suite.page.report import Report
+from suite.page.tables import Table
 from suite.results import load
 from suite.sets.result_set import ResultSet
 
@@ -35,27 +37,12 @@ def main(asked: str) -> int:
     report = Report(results, results.analysis())
     with redirect_stdout(StringIO()) as text:
         print_results(ResultSet.open(results.path), results, report.analysis, report, page, code, as_json=False)
-    frame = results.stacks()
-    print_json(
-        {
-            "set": str(results.path.absolute()),
-            "report": str(page.absolute()),
-            "exit_code": code,
-            "text": text.getvalue(),
-        }
-        | {"rows": (frame.select(CHECKED) if report.analysis.protocol.at_once else frame).to_dicts()}
-        | {
-            "tables": [
-                {
-                    "title": table.title,
-                    "heads": table.heads,
-                    "lines": table.lines,
-                    "sentences": [*table.before, *table.after],
-                }
-                for table in shown(report)
-            ]
-        }
-    )
+    frame, tables = results.stacks(), shown(report)
+    if report.overview and not report.analysis.protocol.at_once:
+        tables = [Table("", (), (), before=[report.overview.sentence]), *tables]
+    rows = (frame.select(CHECKED) if report.analysis.protocol.at_once else frame).to_dicts()
+    paths = {"set": str(results.path.absolute()), "report": str(page.absolute())}
+    print_json(paths | {"exit_code": code, "rows": rows, "text": text.getvalue(), "tables": [*map(asdict, tables)]})
     return code
 
 
