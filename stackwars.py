@@ -25,7 +25,7 @@ __all__ = ["ask"]
 
 SOURCE = Path(__file__).with_name("stackwars_source")  # in a wheel alone
 # Makes the orchestrator's environment where it is missing or stale.
-MAKE = (sys.executable, "-m", "suite.environments", "orchestrator")
+MAKE = (sys.executable, "-Es", "-m", "suite.environments", "orchestrator")
 
 
 def ask(*asked: Any, **options: Any) -> Answer:
@@ -55,8 +55,7 @@ def become(words: list[str]) -> None:
     here = home()
     # Standard output is the command's alone.
     try:
-        environ = os.environ | {"PYTHONPATH": str(here)}
-        ended = subprocess.run(MAKE, cwd=here, env=environ, stdout=sys.stderr, check=False)
+        ended = subprocess.run(MAKE, cwd=here, stdout=sys.stderr, check=False)
     except KeyboardInterrupt:
         sys.exit(130)
     if ended.returncode:

@@ -115,7 +115,7 @@ def answer(words: Sequence[str], options: Mapping[str, Any]) -> Answer:
     environ = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "CLICOLOR_FORCE")}
     with tempfile.TemporaryFile("w+", encoding="utf-8") as told:
         program = [str(here / ".venv" / "bin" / "python"), "-I", "-m", "suite.cli.measure.notebook"]
-        code = said.watch(stackwars.MAKE, cwd=here, env=environ | {"PYTHONPATH": str(here)}, stdout=subprocess.DEVNULL)
+        code = said.watch(stackwars.MAKE, cwd=here, env=environ, stdout=subprocess.DEVNULL)
         code = code or said.watch([*program, json.dumps(asked, default=str)], env=environ, stdout=told)
         told.seek(0)
         text = told.read()
