@@ -45,7 +45,7 @@ def test_a_run_without_a_checkout(tmp_path: Path) -> None:
         assert done.stdout == "Stack Wars 0.2.0\n", done.stderr
     asks = """import stackwars
 asked = stackwars.ask(numpy=["x + 1", "1 + x"], input="x=f32[64]", check=True, engine="local", force=True)
-print(asked["stack"], asked["outcome"], asked.page.is_file())"""
+print(sorted(asked["stack"]), asked["outcome"], asked.page.is_file())"""
     done = subprocess.run([python, "-c", asks], cwd=folder, env=environ, capture_output=True, text=True, check=False)
     assert done.stdout == "['numpy:1', 'numpy:2'] ['ok', 'ok'] True\n", done.stderr
     assert len([*(tmp_path / ".cache" / "stack-wars").iterdir()]) == 2  # the source, and all environments
