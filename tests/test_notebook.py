@@ -19,6 +19,7 @@ from stackwars_functions import Refused, question, written
 from suite.cli.values import typed
 from suite.environments import ROOT, venv
 from suite.workloads.catalog import load
+from suite.workloads.questions.loading import loaded
 from suite.workloads.tensors import generate
 from tests import typed as ours  # a file of one's own
 
@@ -73,11 +74,12 @@ def test_options_are_the_command_s() -> None:
 
 def test_functions_become_a_question_with_all_that_they_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    asked = load(written(question([("", numpy_root), ("numpy", np.sin), ("numpy", halved)], {"x": X})))
+    file = written(question([("", numpy_root), ("numpy", np.sin), ("numpy", halved)], {"x": X}))
+    asked = load(file)
     assert asked.implementations("numpy") == ("root", "sin", "halved")
     (tensor,) = asked.arguments({}).values()
     assert np.array_equal(generate(tensor, "x", 0), X) and tensor.dtype == "float64"
-    module = asked.module  # type: ignore[attr-defined]
+    module = loaded(file, ("numpy_root", "numpy_sin", "numpy_halved"))
     assert np.array_equal(module.numpy_root(x=X), numpy_root(X))
     assert np.array_equal(module.numpy_sin(x=X), np.sin(X)) and np.array_equal(module.numpy_halved(x=X), X / 2)
 
