@@ -59,7 +59,7 @@ ONNX = "onnxruntime/onnxruntime_adapter.py"
 ONNX_INPUTS = "        for name, value in batch.items():\n"
 ONNX_CALL = "functional_call(self.model, weights, kwargs=batch)"
 ONNX_PROGRAM = "self.program(self.exported, state.weights, record)"
-ONNX_TEXT = "                proto.SerializeToString(), options"
+ONNX_TEXT = "            proto.SerializeToString(), options"
 TF, RULES = "tensorflow/tf_eager_adapter.py", "tensorflow/tf_optimizers.py"
 
 OPTAX = """optax.adamw(

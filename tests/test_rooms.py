@@ -17,7 +17,7 @@ ROOMS = sorted(path.parent.name for path in SUITE.glob("*/__init__.py"))
 
 def test_only_the_vocabulary_lies_loose() -> None:
     loose = {path.name for path in SUITE.glob("*.py")}
-    assert loose == {"__init__.py", "case.py", "protocol.py", "stats.py", "errors.py", "units.py", "ask.py"}
+    assert loose == {"__init__.py", "case.py", "protocol.py", "stats.py", "errors.py", "units.py", "order.py", "ask.py"}
 
 
 def test_every_room_has_a_line_in_the_map_of_readme_and_says_what_it_is_for() -> None:

@@ -19,7 +19,6 @@ from msgspec.structs import replace
 
 from suite.errors import COMMAND, Damaged, UserError
 from suite.ir import files
-from suite.order import natural
 from suite.sets import json_file
 from suite.sets.files import sha256, write_json
 from suite.sets.plan import PlanFile
@@ -135,7 +134,7 @@ def facts_of(file: PlanFile, rows: Sequence[Row], preset: str | None, machine: M
         "revision": file.revision,
         "locks": dict(file.locks),
         "preset": preset,
-        "stacks": sorted({row.stack_name for row in rows}, key=natural),
+        "stacks": sorted({row.stack_name for row in rows}),  # manifests are compared as they were written
         "outcomes": dict(Counter(row["outcome"] for row in accepted(rows))),
         "images": images(rows),
         "machine": dict(machine),
