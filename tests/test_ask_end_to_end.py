@@ -392,6 +392,52 @@ def test_a_question_brings_its_packages_and_the_modules_beside_it(tmp_path: Path
     assert again.returncode in (0, 5) and "2 " in again.stdout, again.stderr
 
 
+ODD = """'Results of other forms?'
+from dataclasses import dataclass
+
+import numpy as np
+from suite.ask import normal
+
+
+@dataclass
+class Out:
+    more: object
+    twice: object
+
+
+def inputs(n=50):
+    return {"x": normal(n, 2 * n)}
+
+
+def numpy_fields(x):
+    return Out(x + 1, {"x": 2 * x})
+
+
+def numpy_tree(x):
+    return {"more": x + 1, "twice": {"x": 2 * x}}
+
+
+def numpy_draws(x):
+    return Out(x + np.random.default_rng().random(x.shape, "float32"), {"x": 2 * x})
+"""
+
+
+def test_dataclasses_are_trees_and_random_numbers_are_no_wrong_result(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text(ODD, encoding="utf-8")
+    asked = stackwars(
+        "ask", str(tmp_path / "odd.py"), "--check", "--stack=numpy", "--engine=local", f"--results={tmp_path}"
+    )
+    assert asked.returncode == 0, asked.stderr
+    (folder,) = tmp_path.glob("*-check-*")
+    ended = {row["implementation"]: row for row in load(folder).frame.iter_rows(named=True)}
+    assert {name: row["outcome"] for name, row in ended.items()} == {
+        "fields": "ok",
+        "tree": "ok",
+        "draws": "unsupported",
+    }
+    assert ended["draws"]["reason"].startswith("two calls with the same inputs give different results")
+
+
 def test_a_notebook_gets_the_tables_and_the_rows(tmp_path: Path) -> None:
     import stackwars
 

@@ -224,6 +224,10 @@ class Agreement:
         tolerances = self.float32(row)
         name, apart = worst(digests(row), digests(peer), tolerances)
         broken = tolerances.of(name).broken(apart)
+        if broken and math.isnan(apart.error) and FORM in name:
+            leaf = name.partition(FORM)[0]
+            ours, theirs = (form(of, leaf) for of in (row, peer))
+            return f"{leaf} is {ours}, not {theirs}"
         return f"{name}: {broken}" if broken else ""
 
     def float32(self, row: Row) -> Tolerances:
@@ -267,6 +271,12 @@ def digests(row: Row) -> dict[str, Digest]:
     """Returns the digests of a model's tensors by name; only a gated process without a golden file has them."""
     by_name = {name: digest_of(values) for name, values in metrics(row, "digest").items()}
     return {name: digest for name, digest in by_name.items() if digest is not None}
+
+
+def form(row: Row, leaf: str) -> str:
+    """Returns kind and shape of a result of a question, `real (8, 4)`, from the keys of its digests."""
+    keys = (key.partition(FORM)[2] for key in digests(row) if key.startswith(f"{leaf}{FORM}"))
+    return next((key for key in keys if key.endswith(")")), "not there")
 
 
 def digest_of(values: list[float]) -> Digest | None:

@@ -19,6 +19,11 @@ from suite.protocol import Protocol
 from suite.stacks.threads import thread_environ, with_flags
 from suite.worker.events import Events
 
+DRAWS = (
+    "two calls with the same inputs give different results, so that none can be compared: it draws random numbers, as "
+    "dropout does"
+)
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Returns 0 if the attempt ran to its end, 1 if it raised; the exception and its phase are then in the events."""
@@ -252,6 +257,9 @@ def judged(adapter: Any, data: Any, evidence: Any, events: Events, observed: str
             events.write("flag", flag=str(flag))
     if findings.wider:
         events.facts(precision_observed=f"{observed}, but f64 in {', '.join(findings.wider)}")
+    if findings.draws:
+        events.write("unsupported", reason=DRAWS)
+        return []
     return [findings.reason] if findings.reasons else []
 
 

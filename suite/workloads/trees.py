@@ -4,7 +4,28 @@ tree that is one leaf is empty. Standard library only."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
+
+
+def with_fields(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a function whose results have dicts of their fields in place of dataclasses, which no framework takes for
+    a tree."""
+
+    def plain(tree: Any) -> Any:
+        if is_dataclass(tree) and not isinstance(tree, Mapping):
+            return {field.name: plain(getattr(tree, field.name)) for field in fields(tree)}
+        if isinstance(tree, Mapping):
+            return {name: plain(branch) for name, branch in tree.items()}
+        if isinstance(tree, (tuple, list)):
+            branches = [plain(branch) for branch in tree]
+            return tuple(branches) if isinstance(tree, tuple) else branches
+        return tree
+
+    def call(**arguments: Any) -> Any:
+        return plain(function(**arguments))
+
+    return call
 
 
 def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:

@@ -358,3 +358,15 @@ def test_a_gradient_that_differs_beside_its_kinks_or_without_any_is_wrong() -> N
         outcomes, _, ends = in_order(*rows)
         assert {outcomes[odd["stack"]], *(end[0] for end in ends.values())} >= {"wrong"}, ends
         assert "differ" not in {end[0] for end in ends.values()}
+
+
+def test_results_of_other_shapes_are_told_by_their_shapes() -> None:
+    rows = [function("jax_jit", "a", 1.0, "1"), function("torch_eager", "a", 1.0, "2")]
+    rows.append(function("torch_eager", "turned", 1.0, "3"))
+    for row, shape in zip(rows, ((4, 8), (4, 8), (8, 4)), strict=True):
+        figures = digest(np.ones(shape), "output").figures
+        row["metrics"] = metrics_json(
+            [{"name": f"output of real {shape}", "unit": "1", "kind": "digest", "values": figures}]
+        )
+    _, _, ends = in_order(*rows)
+    assert ends["3"][:2] == ("wrong", "output is real (8, 4), not real (4, 8), against jax_a and torch_a, which agree")

@@ -27,7 +27,8 @@ class GateFindings:
     stressed weights give against a framework's own norm that is known to be unstable: they don't make the case wrong,
     but its row is flagged. `wider` are functions that have computed in a wider type than their inputs have. `odd` says
     that the reference has values that are NaN or infinite. `fresh_seconds` are those of steps on values that the
-    stack saw for the first time. `kinks` are figures of parameters at which the gradient jumps (`kinks.find`).
+    stack saw for the first time. `kinks` are figures of parameters at which the gradient jumps (`kinks.find`). `draws`
+    says that two calls with the same inputs gave different results.
     """
 
     tolerances: Tolerances
@@ -40,6 +41,7 @@ class GateFindings:
     odd: bool = False
     fresh_seconds: list[float] = field(default_factory=list)
     kinks: dict[str, list[float]] = field(default_factory=dict)
+    draws: bool = False
 
     @property
     def reason(self) -> str:

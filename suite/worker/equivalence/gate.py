@@ -144,6 +144,12 @@ class Gate:
             against = read if expected is None else expected.outputs
             self.findings.hold_all("last timed {}", self.data.compared(timed.result), against)
         if not adapter.train:
+            if findings.reasons and self.is_question:
+                again = self.data.compared(adapter.read("output", state, batch).get("output", ()))
+                apart = (difference(again[name], value, name) for name, value in read.items())
+                findings.draws = any(
+                    self.tolerances.of(name).broken(each) for name, each in zip(read, apart, strict=True)
+                )
             return
         read = adapter.read("gradients", state, batch)
         if findings.same_names("loss and gradients", read, ["loss", *self.data.parameters]):

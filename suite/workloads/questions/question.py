@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import partial
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -110,6 +110,7 @@ class Question(Workload):
         module = loaded(self.folder, (name, f"{name}{GRADIENT}", "loss"))
         if not callable(function := getattr(module, name)):
             raise UserError(f"{self.folder}: {name} isn't a function.")
+        function = returning_trees(function, module)
         further = {"gradient": getattr(module, f"{name}{GRADIENT}", None)} if family == "numpy" else {}
         parameters = self.tensors(case.dims, case.pass_).parameters
         return form.code(function, of_inputs, partial(scalar, module), parameters, **further)
@@ -226,6 +227,12 @@ def tensors_of(tree: Any) -> dict[str, Tensor]:
     return {name: leaf for name, leaf in trees.leaves(tree) if isinstance(leaf, Tensor)}
 
 
+def returning_trees(function: Callable[..., Any], module: ModuleType) -> Callable[..., Any]:
+    """Returns a function whose results are trees: itself, unless its module knows a dataclass, which it may return."""
+    kinds = (value for value in vars(module).values() if isinstance(value, type))
+    return trees.with_fields(function) if any(map(is_dataclass, kinds)) else function
+
+
 def scalar(module: Any, outputs: Any, mean_cube: Callable[[Any], Any]) -> Any:
     """Returns what gradients are taken of: the file's `loss`, or the sum of mean |y|^3 of all floating results y. Not
     the mean square: a norm's result always has the same one, so that its gradient would be rounding alone."""
@@ -260,7 +267,7 @@ def reference(
         types = {name: tensor.dtype for name, tensor in tensors_of(tree).items()}
         values |= {name: value.astype(types[name]) for name, value in values.items() if value.dtype.kind == "i"}
     with np.errstate(all="ignore"):
-        outputs = getattr(judging, right)(**trees.filled(tree, values))
+        outputs = returning_trees(getattr(judging, right), judging)(**trees.filled(tree, values))
     answer = {"output": outputs}
     if parameters:
         answer["loss"] = scalar(judging, outputs, mean_cube)
