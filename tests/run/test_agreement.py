@@ -365,8 +365,7 @@ def test_results_of_other_shapes_are_told_by_their_shapes() -> None:
     rows.append(function("torch_eager", "turned", 1.0, "3"))
     for row, shape in zip(rows, ((4, 8), (4, 8), (8, 4)), strict=True):
         figures = digest(np.ones(shape), "output").figures
-        row["metrics"] = metrics_json(
-            [{"name": f"output of real {shape}", "unit": "1", "kind": "digest", "values": figures}]
-        )
+        of_form = {"name": f"output of real {shape}", "unit": "1", "kind": "digest", "values": figures}
+        row["metrics"] = metrics_json([*row.metrics, of_form])
     _, _, ends = in_order(*rows)
     assert ends["3"][:2] == ("wrong", "output is real (8, 4), not real (4, 8), against jax_a and torch_a, which agree")
