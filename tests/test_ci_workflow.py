@@ -30,7 +30,7 @@ TINY = (
     "--repeats=2",
     "--force",
 )
-MAKES = ("-m", "suite.environments", "orchestrator")
+MAKES = ("-Es", "-m", "suite.environments", "orchestrator")
 LEFT_OUT = {".git", ".venv", ".environments", "results", "ci-results"}  # of the checkout's own folder
 
 
