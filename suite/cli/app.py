@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from errno import EACCES, EDQUOT, ELOOP, ENAMETOOLONG, ENOSPC, ENOTDIR, EPERM, EROFS
 from typing import Any
 
 from cyclopts import App, CycloptsError, Group, Parameter
@@ -20,6 +21,7 @@ from suite.errors import COMMAND, UserError, unknown_word
 from suite.machine import limits
 
 USAGE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+REFUSALS = {EACCES, EPERM, EROFS, ENOSPC, EDQUOT, ENAMETOOLONG, ELOOP, ENOTDIR}  # none is this program's mistake
 
 
 def default_text(value: Any) -> str | None:
@@ -88,28 +90,35 @@ def code_of(app: App, words: Sequence[str]) -> int:
     control characters from all output."""
     with plain_streams():
         try:
-            return app(words) or 0
+            code, told = app(words) or 0, ""
+            sys.stdout.flush()
         except CycloptsError as mistake:
             code, told = USAGE, refusal(app.name[0], mistake)
         except UserError as mistake:
             code, told = USAGE, str(mistake)
-        except KeyboardInterrupt:
-            code, told = INTERRUPTED, "Interrupted."
+        except KeyboardInterrupt:  # by OpenBLAS, too, where a limit on processes lets it start no thread
+            code, told = INTERRUPTED, " ".join(["Interrupted.", *limits.warnings()])
         except BrokenPipeError:  # `./stackwars list | head`
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return BROKEN_PIPE
+            code, told = BROKEN_PIPE, ""
         except (MemoryError, ImportError, OSError, RuntimeError) as failed:
             code, told = USAGE, starved(failed)
             if not told:
                 raise
-        print(told, file=sys.stderr)
+        try:
+            print(told, end="\n" if told else "", file=sys.stderr)
+            sys.stdout.flush()
+        except OSError:  # Python writes at its end what a stream still holds: it goes nowhere
+            for stream in (sys.stdout, sys.stderr):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         return code
 
 
 def starved(failed: Exception) -> str:
-    """Returns the sentence about a failure for want of memory, or of what a shell limits: threads, files. Empty
-    for any other. cyclopts wraps what a library raised as it was loaded."""
+    """Returns the sentence about a failure for want of memory, of what a shell limits (threads, files), or of a right
+    or room to read or write. Empty for any other. cyclopts wraps what a library raised as it was loaded."""
     cause = failed.__cause__ or failed
+    if isinstance(cause, OSError) and cause.errno in REFUSALS:
+        return f"{cause.filename or 'The output'} can't be read or written: {cause.strerror}."
     tight = limits.warnings()
     if not tight and not isinstance(cause, MemoryError):
         return ""

@@ -183,7 +183,8 @@ def made(lock: Lock) -> Environment:
         raise unknown("locked environment", lock.name, known, of=f"Target {lock.target}")
     folder, state = place(lock), status(lock)
     if state == "unreadable":
-        raise UserError(f"{folder} is another user's, and you can't read it. {uv.ELSEWHERE}")
+        python = os.path.realpath(folder / "bin" / "python")
+        raise UserError(f"{folder} or its Python, {python}, is another user's, and you can't read it. {uv.ELSEWHERE}")
     if state != "ready":
         try:
             with only_one(folder):

@@ -25,7 +25,7 @@ def write_out(out: str | Path, content: str | bytes) -> None:
     target = Path(out)
     if is_standard(out):
         sys.stdout.write(content) if isinstance(content, str) else sys.stdout.buffer.write(content)
-    elif target.is_dir():
+    elif target.is_dir() or str(out).endswith("/"):
         raise UserError(f"{target} is a folder. --out names the file to write, like {target / 'report.html'}.")
     else:
         with refusals(target):

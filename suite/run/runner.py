@@ -197,6 +197,7 @@ class Runner:
 
     def prepare(self, attempt: Attempt, limits: ProcessLimits | None = None, company: int = 1) -> PreparedProcess:
         """Returns a process that can be started: its environment was imported once, its folders are empty."""
+        self.workloads[attempt.case.workload].check_unchanged(self.store.plan_file.code.get(attempt.case.workload, {}))
         sudden.starts(self.store.folder, attempt)
         case, row = attempt.case, self.blank(attempt)
         engine = self.engines(row["environment"])

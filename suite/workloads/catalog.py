@@ -12,6 +12,7 @@ import importlib.util
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -102,6 +103,15 @@ class Workload:
     def imports(self, dialect: str) -> frozenset[str]:
         """Returns the packages beyond NumPy that a question's functions of a dialect import."""
         return frozenset()
+
+    def check_unchanged(self, code: Mapping[str, str]) -> None:
+        """Raises UserError if the code isn't that of these digests any more, with which a run began."""
+        with suppress(SyntaxError, FileNotFoundError):
+            if not code or self.digests == code:
+                return
+        raise UserError(
+            f"{self.folder} was changed since the run began. Restore it (from the set's inputs/), or run anew."
+        )
 
     def unsupported(self, dialect: str, case: Case) -> str | None:
         """Returns the reason why a dialect can't run a case; None if it can."""

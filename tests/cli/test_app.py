@@ -175,3 +175,48 @@ def test_plain_invoke_hands_options_and_exit_codes_through() -> None:
     refused = invoke("run", "--workload=gem", "--dry-run")
     assert refused.returncode == 2 and "'gemm'" in refused.stderr
     assert invoke("run", "--repeats=2.5").returncode == 2
+
+
+TABLE = """
+import sys
+from suite.cli.app import app_of, code_of
+from suite.cli.terminal.output import print_table
+app = app_of("program")
+app.default(lambda *, lines=1: print_table("title", ["head"], [["cell"]] * lines))
+sys.exit(code_of(app, sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("redirected", "code", "said"),
+    [
+        (">/dev/full", 2, "The output can't be read or written: No space left on device.\n"),
+        (">/dev/full 2>&1", 2, ""),
+        (">&-", 0, ""),
+        (">&- 2>&- <&-", 0, ""),
+        ("--lines=9000 | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 141, ""),
+    ],
+)
+def test_a_stream_that_is_full_closed_or_left_has_its_exit_code_and_no_traceback(
+    redirected: str, code: int, said: str
+) -> None:
+    words = ["bash", "-c", f'"$0" -c "$1" {redirected}', sys.executable, TABLE]
+    done = subprocess.run(words, cwd=environments.ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (code, said)
+
+
+def test_what_a_user_may_not_read_or_a_name_too_long_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    app = app_of("program")
+    app.default(lambda: Path("n" * 300).stat())
+    assert code_of(app, []) == 2
+    assert capsys.readouterr().err == f"{'n' * 300} can't be read or written: File name too long.\n"
+
+
+def test_an_interruption_under_a_limit_names_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(limits, "limits", lambda: {"processes": 4})
+    app = app_of("program")
+    app.default(stop)
+    assert code_of(app, []) == 130
+    assert "(ulimit -u 4)" in capsys.readouterr().err

@@ -259,8 +259,25 @@ def theirs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_an_environment_of_another_user_has_a_way_out(theirs: Path) -> None:
     assert venv.status(locks.newest("six", "cpu")) == "unreadable"
-    with pytest.raises(UserError, match=rf"{theirs} is another user's.*git clone"):
+    with pytest.raises(UserError, match=rf"{theirs} or its Python, .* is another user's.*git clone"):
         venv.ensure("six")
+
+
+def test_a_python_that_another_user_keeps_to_himself_is_named(theirs: Path) -> None:
+    home, user = theirs.parents[2] / "home", os.geteuid()
+    os.seteuid(os.getuid())
+    for folder in (theirs.parents[2], theirs):
+        folder.chmod(0o755)
+    home.mkdir()
+    (theirs / venv.MARKER).write_text(venv.seal(locks.newest("six", "cpu")))
+    (theirs / "bin").mkdir()
+    (theirs / "bin" / "python").symlink_to(home / "python3")
+    home.chmod(0)
+    os.seteuid(user)
+    with pytest.raises(UserError, match=rf"or its Python, {home}/python3, is another user's"):
+        venv.ensure("six")
+    os.seteuid(os.getuid())
+    home.chmod(0o755)
 
 
 def test_a_folder_that_cant_be_written_is_named(theirs: Path) -> None:

@@ -78,3 +78,9 @@ def test_folders_are_made_and_what_can_t_be_written_is_said(tmp_path: Path) -> N
     assert (tmp_path / "new" / "er" / "file").read_bytes() == b"content"
     with pytest.raises(UserError, match=r"/proc/h\.parquet can't be written to: No such file.*--out=FILE"):
         write_out("/proc/h.parquet", b"content")
+
+
+def test_a_name_with_a_slash_behind_it_is_a_folder_s(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="new is a folder"):
+        write_out(f"{tmp_path}/new/", "text")
+    assert not [*tmp_path.iterdir()]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import shutil
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -180,6 +182,23 @@ def test_no_secret_is_kept(stored: ResultSet, bucket: Storage) -> None:
         with pytest.raises(UserError, match="secret in it") as refused:
             Storage.of(address)
         assert SECRET not in str(refused.value)
+
+
+def test_a_set_that_can_t_be_read_is_listed_with_the_reason(stored: ResultSet) -> None:
+    user = os.geteuid()
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        results = Path(folder)
+        shutil.copytree(stored.folder, results / "theirs")
+        results.chmod(0o755)
+        (results / "theirs").chmod(0)
+        if user == 0:
+            os.seteuid(65534)
+        try:
+            (theirs,) = listing.here(results)
+        finally:
+            os.seteuid(user)
+            (results / "theirs").chmod(0o755)
+    assert "Permission denied" in theirs.trouble and theirs.where == str(results / "theirs")
 
 
 def test_sets_are_listed(stored: ResultSet, place: Storage) -> None:

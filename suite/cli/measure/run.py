@@ -202,6 +202,8 @@ def measured(
             return None
         except OSError as broken:
             rest = f"All finished attempts are kept; `{COMMAND} run --resume={store.folder}` completes the set."
+            if not (store.folder / "plan.json").exists():
+                rest = "The set was moved or deleted meanwhile; where it was moved to, --resume completes it."
             raise UserError(f"The run can't go on: {broken}. {rest}") from broken
 
 

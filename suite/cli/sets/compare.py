@@ -81,12 +81,13 @@ def compare(
 
 def by_speedups(first: Results, second: Results) -> Reproduction | None:
     """Compares the speedups of two sets that differ in nothing but their machines, on the cases that both have. None
-    for other sets, and without such a case."""
+    for other sets, and without such a case or speedup."""
     pair = compare_sets(times_of(first), times_of(second))
     if not pair.is_of_two_machines or not any(change.ratio for change in pair.changes):
         return None
     found = reproduction(first, second)
-    return replace(found, claims=tuple(claim for claim in found.claims if claim.outcomes[1] != NOT_RUN))
+    claims = tuple(claim for claim in found.claims if claim.outcomes[1] != NOT_RUN)
+    return replace(found, claims=claims) if claims else None
 
 
 def between(sets: Sequence[Results], *, across: bool) -> list[SetPair]:

@@ -31,12 +31,19 @@ def print_json(fields: Mapping[str, Any]) -> None:
     print(json.dumps(known({"version": VERSION, **fields})))
 
 
+class Piped(Console):
+    """A console whose reader may end first, as `head` does: that is for `code_of` to end, as with any other text."""
+
+    def on_broken_pipe(self) -> None:
+        raise  # noqa: PLE0704 - rich calls this as it handles the error
+
+
 def print_table(
     title: str, heads: Sequence[str], lines: Iterable[Sequence[str]], numbers: Collection[str] = ()
 ) -> None:
     """Prints a table as Markdown. Columns in `numbers` are right-aligned; on a terminal long cells are folded between
     words, and verdicts have colours. On one too narrow for that, each value has a line."""
-    console = Console(width=None if sys.stdout.isatty() else WIDE, highlight=False)
+    console = Piped(width=None if sys.stdout.isatty() else WIDE, highlight=False)
     grid = Grid(box=box.MARKDOWN)
     for head in heads:
         grid.add_column(Text(printable(head)), justify="right" if head in numbers else "left", overflow="fold")

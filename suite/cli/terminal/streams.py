@@ -34,6 +34,9 @@ def unfiltered(stream: TextIO) -> TextIO:
 def plain_streams() -> Iterator[None]:
     """Removes control characters from standard output and standard error while a command runs. A character that a
     stream's encoding lacks is replaced: what was measured counts more than how its unit is spelled."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed, as by `>&-`: no other file may take its number
+            setattr(sys, name, open("/dev/null", mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - for the whole program
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

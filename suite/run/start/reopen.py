@@ -38,6 +38,8 @@ def reopen(path: Path, *, trust: bool = False, machine: str = "") -> tuple[Resul
         if flags(name, file.target) != dict(file.flags.get(name, {})):
             raise UserError(f"{path} was begun with other flags of variant '{name}'. Restore them, or begin a new run.")
     workloads, paths = own_code(file)
+    for name in file.code.keys() & workloads.keys():
+        workloads[name].check_unchanged(file.code[name])
     return store, Run(
         plan=file.plan,
         workloads=workloads,

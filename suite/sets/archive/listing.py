@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -45,9 +46,12 @@ def here(results: Path) -> list[Listed]:
 
 
 def folders(results: Path) -> list[Path]:
-    """Returns the folders of the sets in a folder, without `latest`, be it the link or a copy of what it led to."""
+    """Returns the folders of sets in a folder, and those that can't be read, without `latest`, be it the link or a copy
+    of what it led to. Raises PermissionError if `results` itself can't be read."""
+    inside = results.glob("[!.]*/") if results.is_dir() and [*results.iterdir()] else ()
+    closed = [path for path in inside if not os.access(path, os.X_OK, effective_ids=True)]
     found = {path.parent for name in ("plan.json", manifest.NAME) for path in results.glob(f"[!.]*/{name}")}
-    return sorted(path for path in found if path.name != LATEST and not path.is_symlink())
+    return sorted(path for path in {*closed, *found} if path.name != LATEST and not path.is_symlink())
 
 
 def newest(results: Path) -> Path | None:

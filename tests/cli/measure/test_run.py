@@ -216,3 +216,16 @@ def test_two_runs_of_one_set_exclude_each_other_whatever_is_forced(tmp_path: Pat
     assert f"{folder} is in use by another command (process {first.pid}): wait for its end." in second.stderr
     assert first.wait() == 0
     assert {row["outcome"] for row in ResultSet.open(folder).merged()} == {"ok"}
+
+
+def test_a_set_that_is_moved_as_it_is_measured_isnt_said_to_be_where_it_was(tmp_path: Path) -> None:
+    command = ["run", *STORY, "--size=calm", "--force", f"--results={tmp_path / 'before'}"]
+    command[command.index("--repeats=1")] = "--repeats=9"
+    running = subprocess.Popen([*STACKWARS, *command], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    wait_for(lambda: [*tmp_path.glob("before/*/attempts/*.parquet")])
+    (tmp_path / "before").rename(tmp_path / "after")
+    _, said = running.communicate(timeout=HUNG_SECONDS)
+    assert running.returncode == 2 and "Traceback" not in said
+    assert "moved or deleted meanwhile" in said and f"--resume={tmp_path}" not in said
+    (folder,) = (tmp_path / "after").glob("2*")
+    assert invoke("run", f"--resume={folder}", "--force").returncode == 0

@@ -120,6 +120,18 @@ def test_of_two_machines_the_speedups_are_compared(sets: dict[str, Path]) -> Non
     assert "absolute times" not in done.stdout and "not run" not in done.stdout
 
 
+def test_of_two_machines_without_a_speedup_the_difference_is_said(tmp_path: Path) -> None:
+    alone = []
+    for name in ("here", "there"):
+        rows = [row_of(attempt_of("numpy", block), 0.01, machine_id=name) for block in (1, 2, 3)]
+        store = make_set(tmp_path / name, rows, [record(block, 1) for block in (1, 2, 3)])
+        store.commit()
+        alone.append(store.folder)
+    done = invoke(*alone)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "differ in: machine" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -12,13 +12,13 @@ import pytest
 from suite.environments.locks import NOT_ON_ARM
 from suite.errors import UserError
 from suite.machine import facts
-from suite.plan import preset
+from suite.plan import layout, preset
 from suite.plan.planning import Selection
 from suite.run.start import engines
 from suite.run.start.prepare import prepare
 from suite.run.start.reopen import reopen
 from suite.run.start.reproduce import prepare_reproduction
-from suite.run.start.run import Run, create, needed
+from suite.run.start.run import Run, create, needed, runner
 from suite.sets.result_set import ResultSet, write_json
 from suite.stacks import catalog
 from tests.scenes import FAKE, FAKE_ADAPTER, SCENARIOS
@@ -97,6 +97,30 @@ def test_what_can_t_be_paired_is_not_completed(tmp_path: Path, changes: dict[str
     write_json(store.folder / "plan.json", fields)
     with pytest.raises(UserError, match=said):
         reopen(store.folder)
+
+
+def test_a_question_that_was_edited_is_neither_resumed_nor_measured_on(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    text = "from suite.ask import normal\ndef inputs():\n return {'x': normal(4)}\ndef numpy_a(x):\n return x + x\n"
+    file.write_text(text)
+    asked = Selection(workloads=("mine",), stacks=("numpy",), threads=(1,))
+    run = prepare(
+        dataclasses.replace(TINY, questions=(preset.Question("mine", "forward", "asked"),)),
+        asked,
+        engine=engines.LOCAL,
+        workload_paths=[file],
+    )
+    store = create(run, TINY.path, ["run"], tmp_path / "results")
+    measuring = runner(store, run)
+    (attempt,) = layout.block(run.plan, 1)
+    for edited in (text.replace("(4)", "(400)"), text.replace("x + x", "x * 2"), f"{text}def ("):
+        file.write_text(edited)
+        with pytest.raises(UserError, match=r"mine\.py was changed since the run began"):
+            measuring.prepare(attempt)
+        with pytest.raises(UserError, match=r"mine\.py (was changed since the run began|can't be loaded)"):
+            reopen(store.folder)
+    file.write_text(f"# A comment changes nothing.\n{text}")
+    reopen(store.folder)
 
 
 def test_nothing_selected_is_a_mistake() -> None:
