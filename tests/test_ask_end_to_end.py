@@ -194,6 +194,58 @@ def reference(x, w, k):
     return text
 
 
+# A module as somebody has it: tied weights, a buffer, a batch norm, dropout in every form, and a record of results that
+# holds flags and an object.
+MODEL = """
+import dataclasses
+from typing import Any
+
+import torch
+from suite.ask import integers
+from torch import nn
+
+VOCABULARY = 50
+UNUSED = nn.Linear(2, 2)
+
+
+class Cache:
+    def __init__(self, keys):
+        self.keys, self.is_full = keys, True
+
+
+@dataclasses.dataclass
+class Output:
+    logits: torch.Tensor
+    cache: Any
+    hidden: tuple
+    loss: None = None
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.head = nn.Embedding(VOCABULARY, 16), nn.Linear(16, VOCABULARY, bias=False)
+        self.head.weight = self.embedding.weight
+        self.attention = nn.MultiheadAttention(16, 2, dropout=0.2, batch_first=True)
+        self.conv, self.norm, self.dropout = nn.Conv1d(16, 16, 3, padding=1), nn.BatchNorm1d(16), nn.Dropout(0.5)
+        self.register_buffer("mask", torch.triu(torch.ones(8, 8, dtype=torch.bool), 1), persistent=False)
+
+    def forward(self, ids, scale=None):
+        x = self.embedding(ids)
+        attended, _ = self.attention(x, x, x, attn_mask=self.mask, need_weights=False)
+        x = self.dropout(x + attended)
+        x = self.norm(self.conv(x.transpose(1, 2))).transpose(1, 2)
+        return Output(self.head(x), Cache(x), (x.mean(), None))
+
+
+def inputs(batch=3):
+    return {"ids": integers(batch, 8, high=VOCABULARY)}
+
+
+def torch_model():
+    return Net()
+"""
+MODULES = ("torch_eager", "torch_inductor", "torch_xla", "torchax_jit", "onnxruntime")
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 STACKS = ("--stack=numpy", "--stack=torch_eager", "--stack=jax_jit", "--stack=tf_graph")
 
@@ -219,6 +271,12 @@ RUNS = {
 }
 RUNS["swept"] = Asked(
     1, ("--pass=forward", "--stack=numpy", "--dims=n=16", "--dims=n=256"), workloads=written(SWEPT, "swept")
+)
+RUNS["models"] = Asked(
+    3,
+    ("--pass=forward,gradient", *(f"--stack={name}" for name in MODULES)),
+    workloads=written(MODEL, "model"),
+    release=True,
 )
 RUNS["mutants of questions"] = Asked(
     6, ("--pass=forward",), workloads=written(mutants(), "mutants"), module=TOGETHER, release=True
@@ -280,6 +338,22 @@ def test_the_examples_are_right_where_they_should_be(runs) -> None:  # type: ign
         (row["workload"], row["stack"], row["implementation"]) for row in frame.to_dicts() if row["outcome"] != "ok"
     }
     assert wrong == {("gelu", "jax_jit", "tanh")}
+
+
+@pytest.mark.runs("models")
+def test_a_module_runs_unchanged_on_five_stacks_and_agrees_with_itself_in_float64(runs) -> None:  # type: ignore[no-untyped-def]
+    frame = load(runs["models"].folder).frame
+    found = {(row["stack"], row["pass"]): row for row in frame.iter_rows(named=True)}
+    forward_only = ("onnxruntime", "gradient")
+    assert found.keys() == {(stack, pass_) for stack in MODULES for pass_ in ("forward", "gradient")}
+    for at, row in found.items():
+        assert row["outcome"] == ("unsupported" if at == forward_only else "ok"), row["reason"]
+        if at != forward_only:
+            assert 0 < row["relative_error"] < 1e-4 and "unverified" not in row["flags"]
+            leaves = {"logits", "cache/keys", "hidden/0"}
+            assert {*json.loads(row["result_types"])} == (leaves if at[1] == "forward" else {""})
+            assert row["parameters"] == 50 * 16 + 16 * 3 * 16 + 48 + 16 * 16 + 16 + 16 * 16 * 3 + 16 + 32, "tied once"
+    assert len({row["weights_sha256"] for row in found.values() if row["weights_sha256"]}) == 1
 
 
 @pytest.mark.runs("swept")

@@ -11,6 +11,7 @@ from suite.stacks.holders import Holder
 from suite.stacks.knobs import Knob
 from suite.stacks.torch import mkl_path, torch_memory, torch_modules, torch_profile, torch_tracker
 from suite.workloads import trees
+from suite.workloads.questions.functions import MODEL
 
 
 class Adapter(base.Adapter):
@@ -33,7 +34,8 @@ class Adapter(base.Adapter):
         self.torch = torch
         self.planned = {}  # bytes, from a step on shapes
         # A question's function runs as in its author's script: no input asks for gradients, but the function may.
-        self.no_gradients = nullcontext if case.implementation else torch.inference_mode
+        self.is_function = case.implementation not in ("", MODEL)
+        self.no_gradients = nullcontext if self.is_function else torch.inference_mode
         # The first setting is for float32 products. The second is for convolutions, which else use TF32 on GPUs.
         torch.set_float32_matmul_precision("high" if case.precision == "tf32" else "highest")
         torch.backends.cudnn.allow_tf32 = case.precision == "tf32"
@@ -141,8 +143,9 @@ class Adapter(base.Adapter):
 
     def load(self, parameters):
         """Copies parameters and buffers into the model."""
-        torch = self.torch
+        torch, tied = self.torch, torch_modules.tied(self.model)
         self.model.to_empty(device=self.home).to(memory_format=self.memory_format())
+        torch_modules.tie(self.model, tied)
         empty = dict(self.model.named_parameters()) | dict(self.model.named_buffers())
         with torch.no_grad():
             for name, value in parameters:

@@ -96,6 +96,23 @@ def narrow(dtype: Any) -> str:
     return str(dtype).removeprefix("torch.").replace("64", "32")
 
 
+def tied(model: Any) -> list[list[str]]:
+    """Returns the names of parameters that are one tensor: a language model's embedding and its last layer, often."""
+    by_tensor: dict[int, list[str]] = {}
+    for name, value in model.named_parameters(remove_duplicate=False):
+        by_tensor.setdefault(id(value), []).append(name)
+    return [names for names in by_tensor.values() if len(names) > 1]
+
+
+def tie(model: Any, tied: list[list[str]]) -> None:
+    """Makes parameters one tensor again: a move to another kind of device makes several of it."""
+    for first, *others in tied:
+        value = model.get_parameter(first)
+        for name in others:
+            path, _, leaf = name.rpartition(".")
+            setattr(model.get_submodule(path), leaf, value)
+
+
 def set_buffer(model: Any, name: str, value: Any) -> None:
     path, _, leaf = name.rpartition(".")
     setattr(model.get_submodule(path), leaf, value)

@@ -26,7 +26,7 @@ class Adapter(torch_eager.Adapter):
         from torch_tpu._internal.sync import synchronize
 
         self.synchronize = synchronize
-        if not case.implementation:
+        if not self.is_function:
             self.no_gradients = self.torch.no_grad  # as TorchTPU's benchmarks (harness/steps/forward.py)
         # On a TPU `import torch` replaces this function (torch_tpu/_loader.py). Its "medium" is TorchTPU's default, one
         # pass in bfloat16; "highest" are six passes, the whole of float32 (docs/notebooks/precision_management.py).

@@ -82,7 +82,7 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
         import torch_xla.core.xla_model as xm
         from torch_xla.debug import metrics
 
-        if not case.implementation:
+        if not self.is_function:
             self.no_gradients = self.torch.no_grad  # XLA's tensors need a version counter; inference tensors have none
         self.torch_xla, self.xm, self.builder, self.metrics = torch_xla, xm, builder, metrics
         torch_xla.backends.set_mat_mul_precision("highest" if case.precision == "f32" else "default")
@@ -122,9 +122,11 @@ class Adapter(compiler.Dumping, torch_eager.Adapter):
 
     def load(self, parameters):
         # Assigned, not copied into existing tensors: a copy would be a graph, and the model would be in memory twice.
+        tied = torch_modules.tied(self.model)
         for name, value in parameters:
             tensor = self.put(self.layouts.native(name, value)).to(getattr(self.torch, self.types[name]))
             self.model.load_state_dict({name: tensor}, strict=False, assign=True)
+        torch_modules.tie(self.model, tied)
         for name, value in self.model.named_buffers():
             if name not in self.buffers:
                 constant = self.constants.get(name, self.torch.zeros(value.shape, dtype=value.dtype))

@@ -14,6 +14,7 @@ from suite.workloads.catalog import DIALECTS
 from suite.workloads.statements import defined
 
 GRADIENT, REFERENCE = "_gradient", "reference"
+MODEL = "model"  # the implementation `torch_model` returns a module
 OTHERS = ("numba", "cupy", "mlx", "paddle", "tinygrad", "triton", "tvm")  # frameworks that no stack runs
 
 
@@ -77,6 +78,8 @@ def check_arguments(path: Path, tree: Mapping[str, Any], function: Function) -> 
     takes = function.takes
     if takes is None:
         return
+    if function.name.endswith(f"_{MODEL}") and not (takes.posonlyargs or takes.args or takes.kwonlyargs):
+        return  # it makes a module, which takes the arguments
     names = [it.arg for it in (*takes.posonlyargs, *takes.args, *takes.kwonlyargs)]
     required = names[: len(takes.posonlyargs + takes.args) - len(takes.defaults)]
     lacking = [name for name in tree if name not in names] if takes.kwarg is None else []

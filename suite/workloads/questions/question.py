@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, field, is_dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -22,8 +22,16 @@ from suite.case import DIM_MAX, Case
 from suite.errors import UserError, at_line, check_known, unknown
 from suite.workloads import digests, trees
 from suite.workloads.catalog import DIALECTS, CaseTensors, Workload, load_module, name_of
-from suite.workloads.questions.functions import GRADIENT, REFERENCE, check_arguments, implementations, right_function
+from suite.workloads.questions.functions import (
+    GRADIENT,
+    MODEL,
+    REFERENCE,
+    check_arguments,
+    implementations,
+    right_function,
+)
 from suite.workloads.questions.loading import beside, imported, loaded
+from suite.workloads.questions.models import MODELS, ModelForm
 from suite.workloads.specs import misspelt
 from suite.workloads.statements import defined, parsed
 from suite.workloads.tensors import Stored, Tensor, nbytes
@@ -45,6 +53,7 @@ class Question(Workload):
     written: Mapping[str, tuple[str, ...]]
     defined: frozenset[str]  # the names at the top of the file
     right: str  # the name of the function that says what is right; empty without one
+    found: Mapping[str, Tensor] = field(default_factory=dict)  # the parameters of a model, where one is measured
 
     @property
     def judging(self) -> tuple[str, ...]:
@@ -93,8 +102,8 @@ class Question(Workload):
     def tensors(self, dims: Mapping[str, int], pass_: str) -> CaseTensors:
         """Returns the tensors of a pass. Where gradients are taken, what they are taken of are its parameters."""
         batch = tensors_of(self.arguments(dims))
-        if pass_ != "gradient":
-            return CaseTensors({}, {}, batch)
+        if self.found or pass_ != "gradient":
+            return CaseTensors(dict(self.found), {}, batch)
         named = getattr(self.module, "parameters", None)
         of = tensors_of(named(**dims)) if named else {n: tensor for n, tensor in batch.items() if tensor.differentiable}
         return CaseTensors(of, {}, {name: tensor for name, tensor in batch.items() if name not in of})
@@ -106,6 +115,8 @@ class Question(Workload):
         nested = any(isinstance(branch, (dict, list, tuple)) for branch in tree.values())
         plain = {key: value for key, value in tree.items() if not isinstance(value, Tensor)}
         of_inputs = partial(trees.filled, tree) if nested else (lambda named: plain | named) if plain else dict
+        if case.implementation == MODEL:
+            return self.of_model(dialect).code(of_inputs)
         form = load_module(HERE / "dialects" / f"question_{family}.py")
         module = loaded(self.folder, (name, f"{name}{GRADIENT}", "loss"))
         if not callable(function := getattr(module, name)):
@@ -115,6 +126,24 @@ class Question(Workload):
         parameters = self.tensors(case.dims, case.pass_).parameters
         return form.code(function, of_inputs, partial(scalar, module), parameters, **further)
 
+    def of_case(self, dialect: str, case: Case) -> Question:
+        """Returns the question as one case asks it, in the process that measures it: of a model with the parameters
+        that are found in it, and with the model itself, in float64, as reference."""
+        if case.implementation != MODEL or dialect not in MODELS:
+            return self
+        model, tree = self.of_model(dialect), self.arguments(case.dims)
+        spec = SimpleNamespace(**vars(self.spec))
+        if not hasattr(spec, "reference"):
+            spec.reference = model.reference(partial(trees.filled, tree), train=case.pass_ != "forward")
+        return replace(self, spec=spec, found=model.parameters())
+
+    def of_model(self, dialect: str) -> ModelForm:
+        name = f"{dialect}_{MODEL}"
+        module = loaded(self.folder, (name, "loss"))
+        return ModelForm(
+            load_module(HERE / "dialects" / f"model_{dialect}.py"), getattr(module, name), partial(scalar, module)
+        )
+
     def unsupported(self, dialect: str, case: Case) -> str | None:
         """Returns the reason why a dialect can't run a case; None if it can."""
         types = {tensor.dtype for tensor in tensors_of(self.arguments(case.dims)).values()}
@@ -122,6 +151,8 @@ class Question(Workload):
             return (
                 f"NumPy has no {lacking[0]}" if dialect == "numpy" else f"{dialect} computes nothing with {lacking[0]}"
             )
+        if case.implementation == MODEL:
+            return None if dialect in MODELS else f"no model of {dialect} can be measured yet, only functions"
         if case.pass_ == "gradient" and not self.tensors(case.dims, "gradient").parameters:
             return "no input is a floating-point one, so there is nothing to take gradients of"
         own = f"numpy_{case.implementation}{GRADIENT}"
@@ -164,10 +195,12 @@ def load(path: Path) -> Question:
         dialect, _, name = function.name.partition("_")
         written[dialect] = (*written.get(dialect, ()), name)
     right = right_function(text, functions)
-    return Question(name_of(path), path, spec_of(module, path, dims, right), module, written, defined(text), right)
+    has_model = any(MODEL in names for names in written.values())
+    spec = spec_of(module, path, dims, right, has_model=has_model)
+    return Question(name_of(path), path, spec, module, written, defined(text), right)
 
 
-def spec_of(module: ModuleType, path: Path, dims: Mapping[str, int], right: str) -> Any:
+def spec_of(module: ModuleType, path: Path, dims: Mapping[str, int], right: str, *, has_model: bool) -> Any:
     """Returns what a spec says, of a question file. `right` names the function that says what is right."""
     spec = SimpleNamespace(
         TITLE=(ast.get_docstring(parsed(path)) or path.stem).strip().splitlines()[0],
@@ -177,6 +210,7 @@ def spec_of(module: ModuleType, path: Path, dims: Mapping[str, int], right: str)
         NOT_ON=getattr(module, "NOT_ON", {}),
         ASKED_TOLERANCE=getattr(module, "TOLERANCE", None),
         GROWS=getattr(module, "GROWS", ()),
+        HAS_MODEL=has_model,
         flops=lambda dims, pass_: None,
         bytes_floor=lambda dims, pass_: nbytes(tensors_of(inputs_of(module, path, dims))),
     )
