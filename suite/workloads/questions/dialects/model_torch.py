@@ -46,8 +46,8 @@ def without_dropout(module):
 
 
 def tree(result):
-    """Returns a result as nested dicts of tensors: of a list its places, of a dataclass its fields, of an object such as
-    a cache its attributes. What isn't a tensor, like a flag or None, is left out."""
+    """Returns a result as nested dicts of tensors: of a list its places, of a dataclass its fields, of an object such
+    as a cache its attributes. What isn't a tensor, like a flag or None, is left out."""
     if isinstance(result, torch.Tensor):
         return result
     if isinstance(result, Mapping):
