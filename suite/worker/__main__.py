@@ -208,7 +208,6 @@ def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[A
     from suite.worker.data import Data
     from suite.worker.observing import explain
     from suite.workloads import catalog
-    from suite.workloads.questions.functions import MODEL
 
     listener = explain.LogCapture(events.folder) if attempt.purpose is Purpose.EXPLAIN else None
     stacks.add([Path(request["stack_file"])] if request.get("stack_file") else [])
@@ -223,7 +222,7 @@ def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[A
     workload = catalog.load(Path(request["workload_folder"]))
     adapter = adapter_of_stack(case, workload)
     events.facts(import_seconds=perf_counter() - start)
-    if case.implementation == MODEL:
+    if workload.has_model:
         events.phase("build")  # of the module, to find its parameters
         workload = workload.of_case(stacks.STACKS[case.stack].dialect, case)
         adapter.take(workload)

@@ -125,6 +125,11 @@ class Workload:
             raise UserError(f"{self.name} isn't written in the {dialect} dialect ({self.name}_{dialect}.py).")
         return load_module(file)
 
+    @property
+    def has_model(self) -> bool:
+        """Whether it is a question's model, a module with parameters of its own."""
+        return False
+
     def of_case(self, dialect: str, case: Case) -> Workload:
         """Returns the workload as one case asks it, in the process that measures it."""
         return self

@@ -11,7 +11,6 @@ from suite.stacks.holders import Holder
 from suite.stacks.knobs import Knob
 from suite.stacks.torch import mkl_path, torch_memory, torch_modules, torch_profile, torch_tracker
 from suite.workloads import trees
-from suite.workloads.questions.functions import MODEL
 
 
 class Adapter(base.Adapter):
@@ -34,7 +33,7 @@ class Adapter(base.Adapter):
         self.torch = torch
         self.planned = {}  # bytes, from a step on shapes
         # A question's function runs as in its author's script: no input asks for gradients, but the function may.
-        self.is_function = case.implementation not in ("", MODEL)
+        self.is_function = bool(case.implementation) and not workload.has_model
         self.no_gradients = nullcontext if self.is_function else torch.inference_mode
         # The first setting is for float32 products. The second is for convolutions, which else use TF32 on GPUs.
         torch.set_float32_matmul_precision("high" if case.precision == "tf32" else "highest")

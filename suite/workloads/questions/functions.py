@@ -4,7 +4,7 @@ environment."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from suite.workloads.catalog import DIALECTS
 from suite.workloads.statements import defined
 
 GRADIENT, REFERENCE = "_gradient", "reference"
-MODEL = "model"  # the implementation `torch_model` returns a module
+MODEL = "_model"  # `torch_model()` returns a module, which takes the arguments
 OTHERS = ("numba", "cupy", "mlx", "paddle", "tinygrad", "triton", "tvm")  # frameworks that no stack runs
 
 
@@ -26,6 +26,14 @@ class Function:
     name: str
     line: int
     takes: ast.arguments | None
+
+    @property
+    def is_model(self) -> bool:
+        """Whether it makes a model: it takes nothing, and is called like one."""
+        takes = self.takes
+        return (
+            self.name.endswith(MODEL) and takes is not None and not (*takes.posonlyargs, *takes.args, *takes.kwonlyargs)
+        )
 
 
 def implementations(file: ast.Module, path: Path) -> list[Function]:
@@ -65,6 +73,24 @@ def function_of(statement: ast.stmt, functions: Collection[str]) -> Function | N
     return Function(target.id, statement.lineno, None) if makes else None
 
 
+def has_model(functions: Sequence[Function], known: Collection[str], path: Path) -> bool:
+    """Whether a file has a model. Raises UserError for one of a dialect that isn't `known`, and for one beside other
+    functions: nothing would show yet that they compute the same."""
+    model = next((function for function in functions if function.is_model), None)
+    if model is None:
+        return False
+    dialect = model.name.removesuffix(MODEL)
+    if dialect not in known:
+        raise UserError(f"{path}, line {model.line}: a model is of {' or '.join(known)} as yet; {model.name} isn't.")
+    if len(functions) > 1:
+        other = next(function for function in functions if function is not model)
+        raise UserError(
+            f"{path}, line {other.line}: beside {model.name} there is {other.name}. A model is measured alone as yet, "
+            "since nothing shows that another function computes the same: ask it in a file of its own."
+        )
+    return True
+
+
 def right_function(file: ast.Module, functions: Iterable[Function]) -> str:
     """Returns the name of the function that says what is right: `reference`, else the first of NumPy; empty without
     one."""
@@ -76,10 +102,8 @@ def right_function(file: ast.Module, functions: Iterable[Function]) -> str:
 def check_arguments(path: Path, tree: Mapping[str, Any], function: Function) -> None:
     """Raises UserError, with its line, for an implementation that doesn't take the arguments that `inputs` returns."""
     takes = function.takes
-    if takes is None:
+    if takes is None or function.is_model:
         return
-    if function.name.endswith(f"_{MODEL}") and not (takes.posonlyargs or takes.args or takes.kwonlyargs):
-        return  # it makes a module, which takes the arguments
     names = [it.arg for it in (*takes.posonlyargs, *takes.args, *takes.kwonlyargs)]
     required = names[: len(takes.posonlyargs + takes.args) - len(takes.defaults)]
     lacking = [name for name in tree if name not in names] if takes.kwarg is None else []

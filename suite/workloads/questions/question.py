@@ -27,6 +27,7 @@ from suite.workloads.questions.functions import (
     MODEL,
     REFERENCE,
     check_arguments,
+    has_model,
     implementations,
     right_function,
 )
@@ -53,7 +54,8 @@ class Question(Workload):
     written: Mapping[str, tuple[str, ...]]
     defined: frozenset[str]  # the names at the top of the file
     right: str  # the name of the function that says what is right; empty without one
-    found: Mapping[str, Tensor] = field(default_factory=dict)  # the parameters of a model, where one is measured
+    has_model: bool
+    found: Mapping[str, Tensor] = field(default_factory=dict)  # the model's parameters, in a process that measures it
 
     @property
     def judging(self) -> tuple[str, ...]:
@@ -115,7 +117,7 @@ class Question(Workload):
         nested = any(isinstance(branch, (dict, list, tuple)) for branch in tree.values())
         plain = {key: value for key, value in tree.items() if not isinstance(value, Tensor)}
         of_inputs = partial(trees.filled, tree) if nested else (lambda named: plain | named) if plain else dict
-        if case.implementation == MODEL:
+        if self.has_model:
             return self.of_model(dialect).code(of_inputs)
         form = load_module(HERE / "dialects" / f"question_{family}.py")
         module = loaded(self.folder, (name, f"{name}{GRADIENT}", "loss"))
@@ -129,7 +131,7 @@ class Question(Workload):
     def of_case(self, dialect: str, case: Case) -> Question:
         """Returns the question as one case asks it, in the process that measures it: of a model with the parameters
         that are found in it, and with the model itself, in float64, as reference."""
-        if case.implementation != MODEL or dialect not in MODELS:
+        if not self.has_model:
             return self
         model, tree = self.of_model(dialect), self.arguments(case.dims)
         spec = SimpleNamespace(**vars(self.spec))
@@ -138,7 +140,7 @@ class Question(Workload):
         return replace(self, spec=spec, found=model.parameters())
 
     def of_model(self, dialect: str) -> ModelForm:
-        name = f"{dialect}_{MODEL}"
+        name = f"{dialect}{MODEL}"
         module = loaded(self.folder, (name, "loss"))
         return ModelForm(
             load_module(HERE / "dialects" / f"model_{dialect}.py"), getattr(module, name), partial(scalar, module)
@@ -151,8 +153,8 @@ class Question(Workload):
             return (
                 f"NumPy has no {lacking[0]}" if dialect == "numpy" else f"{dialect} computes nothing with {lacking[0]}"
             )
-        if case.implementation == MODEL:
-            return None if dialect in MODELS else f"no model of {dialect} can be measured yet, only functions"
+        if self.has_model:
+            return None
         if case.pass_ == "gradient" and not self.tensors(case.dims, "gradient").parameters:
             return "no input is a floating-point one, so there is nothing to take gradients of"
         own = f"numpy_{case.implementation}{GRADIENT}"
@@ -195,9 +197,9 @@ def load(path: Path) -> Question:
         dialect, _, name = function.name.partition("_")
         written[dialect] = (*written.get(dialect, ()), name)
     right = right_function(text, functions)
-    has_model = any(MODEL in names for names in written.values())
-    spec = spec_of(module, path, dims, right, has_model=has_model)
-    return Question(name_of(path), path, spec, module, written, defined(text), right)
+    is_model = has_model(functions, MODELS, path)
+    spec = spec_of(module, path, dims, right, has_model=is_model)
+    return Question(name_of(path), path, spec, module, written, defined(text), right, is_model)
 
 
 def spec_of(module: ModuleType, path: Path, dims: Mapping[str, int], right: str, *, has_model: bool) -> Any:

@@ -250,6 +250,20 @@ BAD = {
         ),
         "line 6: no stack runs numba_a",
     ),
+    "model of JAX": (
+        (
+            "from suite.ask import normal\ndef inputs(n=1):\n    return {'x': normal(n)}\n"
+            "def jax_model():\n    return None"
+        ),
+        "line 4: a model is of torch as yet; jax_model isn't",
+    ),
+    "model and function": (
+        (
+            "from suite.ask import normal\ndef inputs(n=1):\n    return {'x': normal(n)}\n"
+            "def torch_model():\n    return None\ndef torch_f(x):\n    return x"
+        ),
+        "line 6: beside torch_model there is torch_f. A model is measured alone",
+    ),
     "lambda": (
         ("from suite.ask import normal\ndef inputs(n=1):\n    return {'x': normal(n), 'k': 2}\njax_f = lambda x: x"),
         "line 4: .*jax_f doesn't take k",
