@@ -31,13 +31,13 @@ def test_a_folder_is_no_file_to_write(folder: Path, tmp_path: Path) -> None:
 
 def test_a_file_is_no_folder_to_write_into(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match=r"can't be written to .*file/page\.html: .*--out=FILE"):
+    with pytest.raises(UserError, match=r"file/page\.html can't be written to: .*--out=FILE"):
         render(folder, tmp_path / "file" / "page.html")
     assert left(tmp_path) == ["file"]
 
 
-@pytest.mark.parametrize("code", [errno.EACCES, errno.EROFS, errno.ENOSPC])
-@pytest.mark.parametrize("step", ["mkdir", "write_text", "replace"])
+@pytest.mark.parametrize("code", [errno.EIO, errno.ENOSPC])
+@pytest.mark.parametrize("step", ["mkdir", "replace"])
 def test_an_unwritable_place_is_refused(
     step: str, code: int, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -49,7 +49,7 @@ def test_an_unwritable_place_is_refused(
         raise OSError(code, os.strerror(code), str(self))
 
     monkeypatch.setattr(Path, step, refuse)
-    with pytest.raises(UserError, match=rf"can't be written to .*page\.html: {os.strerror(code)}"):
+    with pytest.raises(UserError, match=rf"page\.html can't be written to: {os.strerror(code)}"):
         render(folder, out)
     assert left(tmp_path) == ["page.html"] and out.read_text(encoding="utf-8") == "the old page"
 
