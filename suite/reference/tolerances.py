@@ -81,7 +81,9 @@ class Tolerances:
                 return float(self.spec.ASKED_TOLERANCE)
             kinds = [protocol.TYPE_TOLERANCE[kind] for kind in self.types.values() if kind in protocol.TYPE_TOLERANCE]
             coarse = [] if self.precision == "f32" else [protocol.TOLERANCE[self.precision]]
-            coarse += [protocol.DIGEST_TOLERANCE["f32"]] if self.spec.HAS_MODEL else []  # the errors of many operations
+            coarse += (
+                [protocol.DIGEST_TOLERANCE["f32"]] if getattr(self.spec, "HAS_MODEL", False) else []
+            )  # the errors of many operations
             return max([*kinds, *coarse], default=protocol.TYPE_TOLERANCE["float32"])
         own: Mapping[str, float] = getattr(self.spec, "TOLERANCE", {})
         if self.precision in own:
