@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import polars as pl
+if TYPE_CHECKING:  # a run's sentences are made in environments without polars, too
+    import polars as pl
 
 MANY = 5  # a list in a sentence has all of its names if they are no more than this
 MOST_NAMES = 3  # of a longer list, so many names are written and the others counted
