@@ -46,6 +46,8 @@ def facts() -> str:
         "between two sets: for `compare`, `history`, sites, `reproduce`, `collect` and `run --resume`. A fact that one "
         "of two sets doesn't have is no difference. Cases are matched by their id, so size, pass, precision, cores and "
         "memory limit are equal.\n\n"
+        "The *question* is the text of `inputs`, `reference`, `loss` and the settings of a question file, with all that "
+        "they use; the *function* that of an implementation. Comments and docstrings aren't part of it.\n\n"
         "- **not comparable**: no verdict. Of two machines, `compare` compares the speedups.\n"
         "- **another series**: `compare` says it; a history has a line of its own.\n"
         "- **said beside the verdict**: `compare` and `history` say it.\n\n"

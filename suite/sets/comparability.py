@@ -62,7 +62,7 @@ FACTS = {
     "caches": Fact("caches", REFUSED, MACHINE),
     "cores_online": Fact("cores", REFUSED, MACHINE),
     "weights_sha256": Fact("inputs", REFUSED, ROW, None),
-    "asked": Fact("what is asked (inputs, reference, tolerance, loss)", REFUSED, PLAN, None),
+    "asked": Fact("question", REFUSED, PLAN, None),
     "tolerance": Fact("tolerance", REFUSED, ROW),
     "allocator": Fact("allocator", REFUSED, ROW),
     "sampling": Fact("way of sampling", REFUSED, ROW),
