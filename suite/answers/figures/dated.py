@@ -51,6 +51,6 @@ def over_sets(id_: str, title: str, dates: Sequence[str], table: pl.DataFrame, e
         up_label=f"{unit.name}, log",
         legend=[
             *(("mark", f"changed {kind}", words) for kind, words in CHANGES.items()),
-            *[("rule", "event", "versions or the machine changed")] * bool(events),
+            *[("rule", "event", "something else changed")] * bool(events),
         ],
     )
