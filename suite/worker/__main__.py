@@ -85,7 +85,9 @@ def answer(request: dict[str, Any], events: Events, adapters: list[Any]) -> None
             "variant_flags": " ".join(f"{name}={value}" for name, value in request["flags"].items()) or None,
         }
     )
-    imports = adapter.workload.imports(stacks.STACKS[attempt.case.stack].dialect)
+    stack = stacks.STACKS[attempt.case.stack]
+    known = {*stacks.IMPORTS.get(stack.environment, ()), *adapter.packages}
+    imports = adapter.workload.imports(stack.dialect) - known
     events.facts(versions=versions((*adapter.packages, *distributions(imports))), environment_facts=surroundings)
     if attempt.purpose is Purpose.PROBE:
         observe(adapter, events)
