@@ -61,7 +61,8 @@ def cores(machine: Mapping[str, Any]) -> str:
         return ""
     quota, told = machine.get("cpu_quota"), f"{len(usable)} of {online} cores"
     if machine.get("threads_per_core", 1) > 1:
-        count, rest = machine["cores_whole"], f" (of {online} hyperthreads)" if online > len(usable) else ""
+        count = machine.get("cores_whole") or len(usable)
+        rest = f" (of {online} hyperthreads)" if online > len(usable) else ""
         told = f"{len(usable)} {'hyperthreads' if len(usable) > 1 else 'hyperthread'} of {count} "
         told += f"{'cores' if count > 1 else 'core'}{rest}"
     return told + (f", a quota of {quota:.3g} cores" if quota else "")

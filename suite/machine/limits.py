@@ -30,8 +30,8 @@ def limits() -> dict[str, int]:
 
 
 def tight(found: Mapping[str, int]) -> dict[str, int]:
-    """Returns those of `limits` that may stop a program."""
-    return {name: value for name, value in found.items() if value < KINDS[name][2]}
+    """Returns those of `limits` that may stop a program. Names that no shell has, as of a stranger's set, are none."""
+    return {name: value for name, value in found.items() if name in KINDS and value < KINDS[name][2]}
 
 
 def said(found: Mapping[str, int]) -> str:

@@ -25,6 +25,7 @@ CLOCKS = ("synced", "dispatch", "pipelined", "fetch", "first", "second")
 LEAST_SHARE = 0.05  # a library is named on the page if it takes this share of a step's known time or more
 SYNCED = frozenset({"synced_seconds", "synced_warmup", "synced_others", "synced_rounds"})  # what Row.median() reads
 HOST_PEAKS = ("host_peak_build_bytes", "host_peak_step_bytes")
+JUDGED = (Outcome.DIFFER, Outcome.UNSUPPORTED, Outcome.WRONG)  # what holds for a whole case, the gravest last
 NOT_RUN = "not run"  # the outcome of a planned attempt that has no row
 IMPLAUSIBLE = str(Flag.IMPLAUSIBLE)  # readers see this outcome for an `ok` row whose case has the flag
 # The reason of a row that doesn't say which limit it broke.
@@ -239,7 +240,8 @@ def accepted(rows: Iterable[Row]) -> list[Row]:
 
 def counted(rows: Iterable[Row]) -> list[Row]:
     """Returns the rows that count, which is decided once, as a set is loaded: the accepted ones, with the outcome that
-    holds for their whole case. A case that is `wrong`, `differ` or `implausible` in one block is so in all of them.
+    holds for their whole case. A case that is `wrong`, `differ`, `unsupported` or
+    `implausible` in one block is so in all of them.
 
     Only block 1 runs the whole gate, so its result holds for every other process of the case. A process that was faster
     than the machine can be has not done the work, whatever the gate says: none of the case's times is compared.
@@ -250,12 +252,12 @@ def counted(rows: Iterable[Row]) -> list[Row]:
 
 
 def held(rows: Sequence[Row]) -> list[Row]:
-    """Returns all attempts, as results.parquet has them: what is judged of a case, `wrong` or `differ` in an accepted
-    row, holds for every row of it that ended `ok`."""
-    worst = sorted(accepted(rows), key=lambda row: row["outcome"] == Outcome.WRONG)
+    """Returns all attempts, as results.parquet has them: what is judged of a case in an accepted row, `wrong`, `differ`
+    or `unsupported` (two calls gave two results), holds for every row of it that ended `ok`."""
+    judged_ = (row for row in accepted(rows) if row["outcome"] in JUDGED)
+    worst = sorted(judged_, key=lambda row: JUDGED.index(row["outcome"]))
     names = ("outcome", "reason", "phase")
-    judged_ = (row for row in worst if row["outcome"] in (Outcome.DIFFER, Outcome.WRONG))
-    return as_judged(rows, {row["case_id"]: {name: row[name] for name in names} for row in judged_})
+    return as_judged(rows, {row["case_id"]: {name: row[name] for name in names} for row in worst})
 
 
 def as_judged(rows: Iterable[Row], ends: Mapping[str, Mapping[str, Any]]) -> list[Row]:

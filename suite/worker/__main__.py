@@ -20,8 +20,8 @@ from suite.stacks.threads import thread_environ, with_flags
 from suite.worker.events import Events
 
 DRAWS = (
-    "two calls with the same inputs give different results, so that none can be compared: it draws random numbers, as "
-    "dropout does"
+    "two calls with the same inputs give different results, so that none can be compared; random numbers, like those "
+    "of dropout, would do that"
 )
 
 

@@ -39,17 +39,18 @@ def test_an_unknown_clock_is_refused_with_the_near_match() -> None:
         row_of(attempt_of()).samples("sync")
 
 
+@pytest.mark.parametrize("outcome", ["wrong", "differ", "unsupported"])
 @pytest.mark.parametrize("block", [1, 2])
-def test_what_is_wrong_in_one_block_is_wrong_in_all_of_that_case(block: int) -> None:
+def test_what_is_judged_in_one_block_holds_in_all_of_that_case(block: int, outcome: str) -> None:
     rows = [row_of(attempt_of(stack, b)) for stack in ("numpy", JAX) for b in (1, 2)]
     rows.append(row_of(attempt_of(JAX, 3), outcome="timeout", reason="x"))
     guilty = next(row for row in rows if row["stack"] == JAX and row["block"] == block)
-    guilty |= {"outcome": "wrong"}
+    guilty |= {"outcome": outcome}
     assert [(row["stack"], row["block"], row.outcome) for row in counted(rows)] == [
         ("numpy", 1, "ok"),
         ("numpy", 2, "ok"),
-        (JAX, 1, "wrong"),
-        (JAX, 2, "wrong"),
+        (JAX, 1, outcome),
+        (JAX, 2, outcome),
         (JAX, 3, "timeout"),
     ]
     assert sum(row.outcome == "ok" for row in rows) == 3  # the rows themselves stay as they were measured

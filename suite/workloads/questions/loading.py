@@ -55,14 +55,15 @@ def advice(broken: Exception) -> str:
 
 def imported(path: Path, names: Iterable[str]) -> frozenset[str]:
     """Returns the packages that these names of a file need, also inside of functions and by the modules beside it."""
-    statements = needed(parsed(path), names)
-    own = {file.relative_to(path.parent).parts[0].removesuffix(".py"): file for file in beside(path)}
+    own: dict[str, list[Path]] = {}  # the modules beside it, by what imports them
+    for file in beside(path):
+        own.setdefault(file.relative_to(path.parent).parts[0].removesuffix(".py"), []).append(file)
     found: set[str] = set()
+    statements = needed(parsed(path), names)
     while statements:
         new = {name for node in ast.walk(ast.Module(statements, [])) for name in imports(node)} - found
         found |= new
-        files = [file for file in beside(path) if file.relative_to(path.parent).parts[0].removesuffix(".py") in new]
-        statements = [statement for file in files for statement in parsed(file).body]
+        statements = [statement for name in new for file in own.get(name, ()) for statement in parsed(file).body]
     return frozenset(found - own.keys() - EVERYWHERE)
 
 
@@ -72,10 +73,8 @@ def beside(path: Path) -> list[Path]:
     found: list[Path] = []
     waiting = [path]
     while waiting:
-        nodes = ast.walk(parsed(waiting.pop()))
-        for name in sorted(
-            {name for node in nodes if isinstance(node, ast.stmt) for name in imports(node)} - {"suite"}
-        ):
+        named = {name for node in ast.walk(parsed(waiting.pop())) for name in imports(node)}
+        for name in sorted(named - {"suite"}):
             package, module = path.parent / name, path.parent / f"{name}.py"
             files = [*sorted(package.rglob("*.py")), *([module] if module.is_file() else [])]
             new = [file for file in files if file != path and file not in found]
