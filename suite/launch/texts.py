@@ -51,26 +51,27 @@ ABSENT_DEVICE = (
 
 class Lacking(NamedTuple):
     """A text by which a framework says that it hasn't what a step needs: a pattern, whose group is quoted if it has
-    one. `seen` is the version that said so."""
+    one. `seen` are the versions that said so."""
 
     pattern: str
     framework: str
-    seen: str
+    seen: tuple[str, ...]
 
 
 # Each is tried on the framework itself (tests/launch/test_texts.py). What isn't here is an `error`.
 LACKING = (
-    Lacking(r"Detected unsupported operations when trying to compile graph .*? on (.*)", "TensorFlow's XLA", "2.21.0"),
-    Lacking(r"gradient registry has no entry for: \w+", "TensorFlow", "2.21.0"),
-    Lacking(r"Value for attr '\w+' of \w+ is not in the list of allowed values: .*", "TensorFlow", "2.21.0"),
-    Lacking(r"Operator with name \S+ has no lowering", "torchax", "0.0.13"),
-    Lacking(r"No ONNX function found for <[^>]+>", "torch.onnx", "2.15.0"),
-    Lacking(r"NOT_IMPLEMENTED : Could not find an implementation for .*", "ONNX Runtime", "1.32.0"),
-    Lacking(r"Type 'tensor\(\w+\)' of input parameter \(.*?\) of operator \(\w+\)", "ONNX Runtime", "1.32.0"),
-    Lacking(r'"\w+" not implemented for \'\w+\'', "PyTorch", "2.15.0"),
-    Lacking(r"the derivative for '.*' is not implemented", "PyTorch", "2.15.0"),
-    Lacking(r"Trying to use forward AD with \w+ that does not support it", "PyTorch", "2.15.0"),
-    Lacking(r"Could not run '\S+' with arguments from the '\w+' backend", "PyTorch/XLA", "2.9.0"),
-    Lacking(r"\w+ does not accept dtype \w+ at position \d+", "JAX", "0.12.0.1"),
-    Lacking(r"Differentiation rule for '\w+' not implemented", "JAX", "0.12.0.1"),
+    Lacking(r"Detected unsupported operations when trying to compile graph .*? on (.*)", "TensorFlow's XLA", ("2.21.0",)),
+    Lacking(r"gradient registry has no entry for: \w+", "TensorFlow", ("2.21.0",)),
+    Lacking(r"Value for attr '\w+' of \w+ is not in the list of allowed values: .*", "TensorFlow", ("2.21.0",)),
+    Lacking(r"Operator with name \S+ has no lowering", "torchax", ("0.0.13",)),
+    Lacking(r"No ONNX function found for <[^>]+>", "torch.onnx", ("2.15.0", "2.13.0")),
+    Lacking(r"NOT_IMPLEMENTED : Could not find an implementation for .*", "ONNX Runtime", ("1.32.0",)),
+    Lacking(r"Type 'tensor\(\w+\)' of input parameter \(.*?\) of operator \(\w+\)", "ONNX Runtime", ("1.32.0",)),
+    Lacking(r'"\w+" not implemented for \'\w+\'', "PyTorch", ("2.15.0", "2.13.0")),
+    Lacking(r"the derivative for '.*' is not implemented", "PyTorch", ("2.15.0", "2.13.0")),
+    Lacking(r"Trying to use forward AD with \w+ that does not support it", "PyTorch", ("2.15.0", "2.13.0")),
+    Lacking(r"Could not run '\S+' with arguments from the '\w+' backend", "PyTorch/XLA", ("2.9.0",)),
+    Lacking(r"\w+ does not accept dtype \w+ at position \d+", "JAX", ("0.12.0.1", "0.10.2")),
+    Lacking(r"Unsupported dtype \w+", "JAX", ("0.10.2",)),  # LAPACK's types; newer versions say the line above
+    Lacking(r"Differentiation rule for '\w+' not implemented", "JAX", ("0.12.0.1", "0.10.2")),
 )

@@ -78,7 +78,7 @@ def test_times_of_two_machines_are_never_on_one_line(site: Site) -> None:
     assert dots == [7, 2] and all(chart.count("<polyline") >= 3 for chart in charts)
     assert "jax_jit became 1.20× slower" in re.sub(r"1\.(19|20|21)×", "1.20×", charts[0])
     assert charts[0].count('<line class="event"') == 2, "in the plot and in the legend"
-    assert "jax_jit: jax 1.0, python 3.11 → jax 1.1, python 3.11" in charts[0]
+    assert "jax_jit: jax 1.0 → 1.1; " in charts[0]
 
 
 def test_a_machine_s_map_has_the_newest_answer_to_each_question(site: Site) -> None:
