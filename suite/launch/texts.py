@@ -60,7 +60,9 @@ class Lacking(NamedTuple):
 
 # Each is tried on the framework itself (tests/launch/test_texts.py). What isn't here is an `error`.
 LACKING = (
-    Lacking(r"Detected unsupported operations when trying to compile graph .*? on (.*)", "TensorFlow's XLA", ("2.21.0",)),
+    Lacking(
+        r"Detected unsupported operations when trying to compile graph .*? on (.*)", "TensorFlow's XLA", ("2.21.0",)
+    ),
     Lacking(r"gradient registry has no entry for: \w+", "TensorFlow", ("2.21.0",)),
     Lacking(r"Value for attr '\w+' of \w+ is not in the list of allowed values: .*", "TensorFlow", ("2.21.0",)),
     Lacking(r"Operator with name \S+ has no lowering", "torchax", ("0.0.13",)),
