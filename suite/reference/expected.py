@@ -177,6 +177,35 @@ def from_reference(
     return expected
 
 
+def of_model(
+    exact: Callable[..., Any],
+    values: Mapping[str, Array],
+    batch: Mapping[str, Array],
+    compared: Callable[[Any], dict[str, Array]],
+    pass_: str,
+) -> ReferenceAnswer:
+    """Returns the answer of a question's model. `exact` makes it in float64 from parameters and buffers (`values`) and
+    inputs; its steps are those of its own optimizer. The movement of buffers is that of the first step."""
+    model = exact(values, batch)
+    answer = ReferenceAnswer(compared(model.output()))
+    if pass_ == "forward":
+        return answer
+    steps = Steps()
+    for step in range(protocol.GATE_STEPS if pass_ == "train" else 1):
+        loss, gradients = model.step()
+        steps.add(loss, gradients.items())
+        if step == 0:
+            answer.gradients = dict(gradients)
+            buffers = {name: value for name, value in values.items() if name not in gradients}
+            answer.add_movement(buffers.items(), model.values().__getitem__, whole=True)
+    answer.losses = steps.losses
+    if pass_ == "train":
+        answer.noise = steps.noise()
+        parameters = {name: values[name] for name in answer.gradients}
+        answer.add_movement(parameters.items(), model.values().__getitem__, whole=True)
+    return answer
+
+
 def named(outputs: Any) -> dict[str, Array]:
     """Returns the leaves of a tree of results by name: `output` if it is one, else `output/…`."""
     return {f"output/{name}" if name else "output": np.asarray(leaf) for name, leaf in trees.leaves(outputs)}

@@ -45,5 +45,5 @@ def floor(workload: Workload, dims: Mapping[str, int], pass_: str) -> Floor:
     weights, buffers, batch = map(nbytes, (tensors.parameters, tensors.buffers, tensors.batch))
     if pass_ == "forward":
         return Floor(weights + buffers, 0, 0, batch)
-    moments = len(OPTIMIZERS[optimizer].betas) if optimizer else 0
+    moments = len(OPTIMIZERS[optimizer].betas) if optimizer in OPTIMIZERS else 0  # none are known of a file's own
     return Floor(weights + buffers, weights, moments * weights, batch)

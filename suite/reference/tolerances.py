@@ -126,9 +126,9 @@ class Tolerances:
         SGD's movement is linear in the gradients, so it has their tolerance. AdamW moves an element by lr in the other
         direction if an error changes its gradient's sign. If gradients are normally distributed, an error of t changes
         about a share t of the signs; in coarser precisions, at least one of a tensor. Each change moves an element by
-        2 lr, so the movement's error is 2 sqrt(t).
+        2 lr, so the movement's error is 2 sqrt(t). A file's own optimizer may be such a one.
         """
-        if self.spec.OPTIMIZER != "adamw":
+        if self.spec.OPTIMIZER in (None, "sgd"):
             return self.gradient
         # In whole tensors, the elements whose gradient is small enough to change its sign are known and left out.
         if self.exact and self.precision == "f32":

@@ -54,7 +54,6 @@ class Adapter(Observed, ABC):
         self.dims = dict(case.dims)
         self.take(workload)
         self.train = case.pass_ != "forward"  # gradients are taken, by an optimizer or as results
-        self.optimizer: str | None = getattr(workload.spec, "OPTIMIZER", None)  # "adamw", "sgd", or none
         self.tuned = chosen(self.knobs, case, workload)
         if case.track == "tuned" and not self.tuned:  # else a row called tuned would measure the default settings
             raise Unsupported(f"no tuned setting changes {case.workload} on this {case.target}")
@@ -62,6 +61,7 @@ class Adapter(Observed, ABC):
     def take(self, workload: Workload) -> None:
         """Takes the workload whose code runs, and its tensors."""
         self.workload = workload
+        self.optimizer: str | None = getattr(workload.spec, "OPTIMIZER", None)  # "adamw", "sgd", a file's own, or none
         probe = workload.is_probe
         self.tensors = CaseTensors({}, {}, {}) if probe else workload.tensors(self.dims, self.case.pass_)
         self.buffers = frozenset(self.tensors.buffers)

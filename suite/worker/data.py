@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 
 from suite.case import Case
 from suite.errors import UserError
-from suite.reference.expected import ReferenceAnswer, from_reference, load, named, under_stress, with_optimizer
+from suite.reference.expected import (
+    ReferenceAnswer,
+    from_reference,
+    load,
+    named,
+    of_model,
+    under_stress,
+    with_optimizer,
+)
 from suite.stacks.base import Adapter
 from suite.workloads import trees
 from suite.workloads.catalog import Workload
@@ -82,6 +90,9 @@ class Data:
         there is neither. `optimizer` takes the place of the spec's. Raises UserError for a golden file without the
         results of stressed weights, if the spec has such weights, and for a lacking one of the optimizer's."""
         optimizer = optimizer or self.spec.OPTIMIZER
+        if hasattr(self.spec, "exact"):
+            parameters, batch = self.arguments()
+            return of_model(self.spec.exact, parameters, batch, self.compared, self.case.pass_)
         if hasattr(self.spec, "reference"):
             parameters, batch = self.arguments()
             answer = from_reference(self.spec, self.dims, parameters, batch, self.compared, optimizer, self.buffers)

@@ -102,6 +102,8 @@ class Adapter(base.Adapter):
         return function
 
     def make_optimizer(self, parameters, fused=True, adamw=None, **options):
+        if own := getattr(self.dialect, "optimizer", None):
+            return own(parameters)
         # Fused: a tensor's whole update is one kernel. PyTorch recommends it, and current trainers use it.
         if self.optimizer == "sgd":
             return self.torch.optim.SGD(parameters, lr=protocol.LEARNING_RATE, momentum=protocol.MOMENTUM, fused=fused)

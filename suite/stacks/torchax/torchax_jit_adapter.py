@@ -11,6 +11,7 @@ import numpy as np
 from suite.stacks import base
 from suite.stacks.jax.jax_runtime import OneProgram, conjugate
 from suite.stacks.torch import torch_modules
+from suite.stacks.torchax import torchax_optimizer
 from suite.stacks.xla import compiler
 from suite.workloads import trees
 
@@ -115,6 +116,8 @@ class Adapter(OneProgram):
         with self.torchax.disable_temporarily(), torch.device("meta"):
             self.model = self.make_model(dialect).eval()
             with_loss = WithLoss(self.make_model(dialect).train())
+        if own := self.train and self.optimizer and getattr(dialect, "optimizer", None):
+            self.transform = torchax_optimizer.of_torch(torch, self.optax, own, self.model)
         self.layouts, tensors = torch_modules.Layouts(torch, self.model), self.tensors
         with self.torchax.disable_temporarily():
             torch_modules.check(torch, self.model, self.layouts, tensors.parameters, tensors.buffers)

@@ -4,7 +4,8 @@ The gate's replay begins with fresh weights and compares three steps with a refe
 then stopped would be the fastest of all. So the timed state, after all its timed steps, takes one more step by the
 function that was timed. What that step must do follows from the state alone: functions that the gate compares with the
 reference read its loss and gradients, and the optimizer's equations are applied to the state's own moments, in float64.
-Optimizers work element by element, so of large tensors a random sample of the elements is enough.
+Optimizers work element by element, so of large tensors a random sample of the elements is enough. Of an optimizer that
+a file brings no equations are known: then every parameter that has a gradient must move.
 """
 
 from __future__ import annotations
@@ -54,6 +55,9 @@ class LateStep:
         limits = findings.tolerances
         if not abs(self.loss - self.read_loss) <= limits.late_loss * abs(self.read_loss):
             findings.refuse(f"loss of {what} is {self.loss:.6g}, but its parameters give {self.read_loss:.6g}")
+        if optimizer not in OPTIMIZERS:
+            self.must_move(findings, what)
+            return
         # A parameter that the loss doesn't depend on has no gradient, which the gate refuses by itself.
         start = {name: self.parameters[0][name] for name in self.gradients}
         exact = OPTIMIZERS[optimizer](start, self.moments[0], self.steps)
@@ -86,6 +90,13 @@ class LateStep:
                         f"(weight decay takes {decay:.0e})"
                     )
 
+    def must_move(self, findings: GateFindings, what: str) -> None:
+        largest = protocol.ZERO_GRADIENT * max(self.largest.values(), default=0.0)
+        for name, gradient in self.gradients.items():
+            before, after = (tensors[name] for tensors in self.parameters)
+            if np.abs(gradient).max(initial=0.0) > largest and np.array_equal(before, after):
+                findings.refuse(f"{name} in {what}: it hasn't changed")
+
     @staticmethod
     def hold(
         findings: GateFindings, what: str, before: Array, after: Array, wanted: Array, where: NDArray[np.bool_]
@@ -101,7 +112,7 @@ class LateStep:
 def take(adapter: Adapter, state: Any, batch: Any, steps: int) -> LateStep:
     """Takes one more step of a timed state, which is consumed."""
     parameters = samples(adapter.read("parameters", state, batch), without=adapter.buffers)
-    moments = samples(adapter.read("moments", state, batch))
+    moments = samples(moments_of(adapter, state, batch))
     read = dict(adapter.read("gradients", state, batch))
     read_loss = float(read.pop("loss"))
     gradients, largest = samples(read), {name: float(np.abs(g).max(initial=0.0)) for name, g in read.items()}
@@ -114,9 +125,13 @@ def take(adapter: Adapter, state: Any, batch: Any, steps: int) -> LateStep:
         gradients,
         largest,
         (parameters, samples(adapter.read("parameters", state, batch), without=adapter.buffers)),
-        (moments, samples(adapter.read("moments", state, batch))),
+        (moments, samples(moments_of(adapter, state, batch))),
         seconds,
     )
+
+
+def moments_of(adapter: Adapter, state: Any, batch: Any) -> Mapping[str, Array]:
+    return adapter.read("moments", state, batch) if adapter.optimizer in OPTIMIZERS else {}
 
 
 def is_bfloat16(values: Array) -> bool:

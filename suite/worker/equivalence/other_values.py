@@ -27,7 +27,8 @@ def check(adapter: Adapter, data: Data, timed: TimedEvidence, findings: GateFind
     state, batch = other.place(adapter, moments=False)
     state, result, seconds = stepped(adapter, state, batch, CALLS)
     findings.fresh_seconds.append(seconds)
-    expected = other.expected() if hasattr(other.spec, "reference") else None
+    is_known = hasattr(other.spec, "reference") or hasattr(other.spec, "exact")
+    expected = other.expected() if is_known else None
     if expected is not None:
         right = {"loss": np.asarray(expected.losses[0])} if adapter.train else expected.outputs
         findings.hold_all("{} of other values", other.results(adapter, result), right)

@@ -15,6 +15,7 @@ from suite.workloads.statements import defined
 
 GRADIENT, REFERENCE = "_gradient", "reference"
 MODEL = "_model"  # `torch_model()` returns a module, which takes the arguments
+LOSS, OPTIMIZER = "_loss", "_optimizer"  # `torch_loss(outputs, …)` and `torch_optimizer(parameters)` of that module
 OTHERS = ("numba", "cupy", "mlx", "paddle", "tinygrad", "triton", "tvm")  # frameworks that no stack runs
 
 
@@ -38,7 +39,7 @@ class Function:
 
 def implementations(file: ast.Module, path: Path) -> list[Function]:
     """Returns the implementations, in the order of the file. Raises UserError for a function of a framework that no
-    stack runs."""
+    stack runs. In a file with a model, `torch_loss` and `torch_optimizer` are the model's."""
     functions = {name for statement in file.body if isinstance(statement, ast.FunctionDef) for name in [statement.name]}
     found = []
     for statement in file.body:
@@ -55,7 +56,8 @@ def implementations(file: ast.Module, path: Path) -> list[Function]:
             )
         if name and dialect in DIALECTS:
             found.append(function)
-    return found
+    of_model = (LOSS[1:], OPTIMIZER[1:]) if any(function.is_model for function in found) else ()
+    return [function for function in found if function.name.partition("_")[2] not in of_model]
 
 
 def function_of(statement: ast.stmt, functions: Collection[str]) -> Function | None:

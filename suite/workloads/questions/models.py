@@ -1,42 +1,89 @@
-"""A model of a question file: a module that its function `torch_model` returns. Its weights are the suite's own, so
-that all stacks have the same ones, whatever their versions."""
+"""A model of a question file: a module that its function `torch_model` returns, with the file's own loss and optimizer.
+Its weights are the suite's own, so that all stacks have the same ones, whatever their versions."""
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from types import ModuleType
 from typing import Any
 
+from suite.workloads import trees
+from suite.workloads.questions.functions import LOSS, MODEL, OPTIMIZER
 from suite.workloads.tensors import Normal, Tensor
 
 MODELS = ("torch",)  # dialects
+OWN = "own"  # the name of an optimizer that a file brings
 SPREAD = 0.05  # of a parameter that is the same everywhere in a new module: a weight of a norm, a bias
+Values = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelForm:
-    """A module: `form` is its dialect's module in dialects/, `make` the file's function, and gradients are taken of
-    `loss`."""
+    """A module: `form` is its dialect's module in dialects/, and `file` the part of the question file that has the
+    functions of that `dialect`."""
 
     form: ModuleType
-    make: Callable[[], Any]
-    loss: Callable[..., Any]
+    file: ModuleType
+    dialect: str
 
-    def code(self, of_inputs: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Any:
-        return self.form.code(self.make, of_inputs, self.loss)
+    @property
+    def make(self) -> Callable[[], Any]:
+        return self.of(MODEL)
 
-    def reference(self, of_inputs: Callable[[Mapping[str, Any]], dict[str, Any]], *, train: bool) -> Any:
-        return partial(self.form.reference, self.make, of_inputs, self.loss, train)
+    @property
+    def optimizer(self) -> Any:
+        return self.of(OPTIMIZER)
 
-    def parameters(self) -> dict[str, Tensor]:
-        """Returns the parameters in canonical layout. Those that are drawn in a new module get N(0, 1/fan in); those
-        that are one constant get small deviations from it, so that a norm or a bias that is left out is seen."""
-        found: dict[str, Tensor] = {}
-        for name, (shape, dtype, constant) in self.form.parameters(self.make).items():
-            fan_in = math.prod(shape[:-1]) if len(shape) > 2 else max(shape, default=1)
-            sigma = SPREAD if constant is not None or len(shape) < 2 else 1 / math.sqrt(fan_in)
-            found[name] = Normal(shape, sigma, constant or 0.0, fine=True, dtype=dtype)
-        return found
+    def of(self, name: str) -> Any:
+        return getattr(self.file, f"{self.dialect}{name}", None)
+
+    @property
+    def own_loss(self) -> Any:
+        return self.of(LOSS) or getattr(self.file, LOSS[1:], None)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Returns the names of the inputs that the file's loss takes beside the outputs."""
+        return tuple(inspect.signature(self.own_loss).parameters)[1:] if self.own_loss else ()
+
+    def loss(self, outputs: Any, arguments: Values, mean_cube: Callable[[Any], Any]) -> Any:
+        """Returns what gradients are taken of: the file's loss of the module's outputs and of those inputs that it
+        names; without one the sum of mean |y|^3 of all floating results y."""
+        if self.own_loss:
+            return self.own_loss(outputs, **{name: arguments[name] for name in self.labels if name in arguments})
+        cubes = [cube for _, leaf in trees.leaves(self.form.tree(outputs)) if (cube := mean_cube(leaf)) is not None]
+        if not cubes:
+            raise ValueError("no result is a floating-point one, so there is nothing to take gradients of")
+        return sum(cubes)
+
+    def code(self, of_inputs: Callable[[Values], dict[str, Any]]) -> Any:
+        return self.form.code(self.make, of_inputs, self.loss, self.optimizer, self.labels)
+
+    def tensors(self, arguments: Values) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        """Returns the parameters and the buffers in canonical layout. Those that are drawn in a new module get
+        N(0, 1/fan in); those that are one constant get small deviations from it, so that a norm or a bias that is left
+        out is seen."""
+        parameters, buffers = self.form.leaves(self.make, arguments)
+        return {n: drawn(*leaf) for n, leaf in parameters.items()}, {n: drawn(*leaf) for n, leaf in buffers.items()}
+
+    def exact(self, of_inputs: Callable[[Values], dict[str, Any]], pass_: str, values: Values, batch: Values) -> Any:
+        """Returns the module in float64, which can take steps, for parameters, buffers and inputs in float64."""
+        optimizer = self.optimizer if pass_ == "train" else None
+        return self.form.Exact(self.code(of_inputs), optimizer, values, batch)
+
+
+def taken(function: Callable[..., Any], arguments: Values, labels: Sequence[str]) -> dict[str, Any]:
+    """Returns the arguments that a module's function takes by name. One that takes any doesn't get the `labels`, which
+    are the loss's, unless it names them."""
+    known = inspect.signature(function).parameters
+    takes_any = any(each.kind is each.VAR_KEYWORD for each in known.values())
+    return {name: value for name, value in arguments.items() if name in known or (takes_any and name not in labels)}
+
+
+def drawn(shape: tuple[int, ...], dtype: str, constant: float | None) -> Tensor:
+    fan_in = math.prod(shape[:-1]) if len(shape) > 2 else max(shape, default=1)
+    sigma = SPREAD if constant is not None or len(shape) < 2 else 1 / math.sqrt(fan_in)
+    return Normal(shape, sigma, constant or 0.0, fine=True, dtype=dtype)

@@ -23,14 +23,16 @@ from suite.workloads.catalog import DIALECTS, CaseTensors, Workload, load_module
 from suite.workloads.questions.arguments import inputs_of, reference, returning_trees, scalar, tensors_of
 from suite.workloads.questions.functions import (
     GRADIENT,
+    LOSS,
     MODEL,
+    OPTIMIZER,
     check_arguments,
     has_model,
     implementations,
     right_function,
 )
 from suite.workloads.questions.loading import beside, imported, loaded
-from suite.workloads.questions.models import MODELS, ModelForm
+from suite.workloads.questions.models import MODELS, OWN, ModelForm
 from suite.workloads.specs import misspelt
 from suite.workloads.statements import defined, parsed
 from suite.workloads.tensors import Stored, Tensor, nbytes
@@ -53,7 +55,8 @@ class Question(Workload):
     defined: frozenset[str]  # the names at the top of the file
     right: str  # the name of the function that says what is right; empty without one
     has_model: bool
-    found: Mapping[str, Tensor] = field(default_factory=dict)  # the model's parameters, in a process that measures it
+    # The model's parameters and buffers, in a process that measures it.
+    found: tuple[Mapping[str, Tensor], Mapping[str, Tensor]] = field(default=({}, {}))
 
     @property
     def judging(self) -> tuple[str, ...]:
@@ -77,11 +80,11 @@ class Question(Workload):
         functions = [f"{dialect}_{name}" for dialect, names in self.written.items() for name in names]
         return {
             "asked": digests.of_names(self.folder, (*ASKED, *SETTINGS, *self.judging)),
-            **{name: digests.of_names(self.folder, (name, f"{name}{GRADIENT}"), own) for name in functions},
+            **{name: digests.of_names(self.folder, belonging(name), own) for name in functions},
         }
 
     def imports(self, dialect: str) -> frozenset[str]:
-        names = [f"{dialect}_{name}" for name in self.implementations(dialect)]
+        names = [each for name in self.implementations(dialect) for each in belonging(f"{dialect}_{name}")]
         return imported(self.folder, (*names, *ASKED, *self.judging))
 
     @property
@@ -102,8 +105,9 @@ class Question(Workload):
     def tensors(self, dims: Mapping[str, int], pass_: str) -> CaseTensors:
         """Returns the tensors of a pass. Where gradients are taken, what they are taken of are its parameters."""
         batch = tensors_of(self.arguments(dims))
-        if self.found or pass_ != "gradient":
-            return CaseTensors(dict(self.found), {}, batch)
+        if self.has_model or pass_ != "gradient":
+            parameters, buffers = self.found
+            return CaseTensors(dict(parameters), dict(buffers), batch)
         named = getattr(self.module, "parameters", None)
         of = tensors_of(named(**dims)) if named else {n: tensor for n, tensor in batch.items() if tensor.differentiable}
         return CaseTensors(of, {}, {name: tensor for name, tensor in batch.items() if name not in of})
@@ -118,7 +122,7 @@ class Question(Workload):
         if self.has_model:
             return self.of_model(dialect).code(of_inputs)
         form = load_module(HERE / "dialects" / f"question_{family}.py")
-        module = loaded(self.folder, (name, f"{name}{GRADIENT}", "loss"))
+        module = loaded(self.folder, belonging(name))
         if not callable(function := getattr(module, name)):
             raise UserError(f"{self.folder}: {name} isn't a function.")
         function = returning_trees(function, module)
@@ -133,16 +137,14 @@ class Question(Workload):
             return self
         model, tree = self.of_model(dialect), self.arguments(case.dims)
         spec = SimpleNamespace(**vars(self.spec))
+        spec.OPTIMIZER = OWN if case.pass_ == "train" else None
         if not hasattr(spec, "reference"):
-            spec.reference = model.reference(partial(trees.filled, tree), train=case.pass_ != "forward")
-        return replace(self, spec=spec, found=model.parameters())
+            spec.exact = partial(model.exact, partial(trees.filled, tree), case.pass_)
+        return replace(self, spec=spec, found=model.tensors(tree))
 
     def of_model(self, dialect: str) -> ModelForm:
-        name = f"{dialect}{MODEL}"
-        module = loaded(self.folder, (name, "loss"))
-        return ModelForm(
-            load_module(HERE / "dialects" / f"model_{dialect}.py"), getattr(module, name), partial(scalar, module)
-        )
+        module = loaded(self.folder, belonging(f"{dialect}{MODEL}"))
+        return ModelForm(load_module(HERE / "dialects" / f"model_{dialect}.py"), module, dialect)
 
     def unsupported(self, dialect: str, case: Case) -> str | None:
         """Returns the reason why a dialect can't run a case; None if it can."""
@@ -159,6 +161,15 @@ class Question(Workload):
         if case.pass_ == "gradient" and dialect == "numpy" and own not in self.defined:
             return f"NumPy takes no gradients, and {self.folder.name} has no {own}"
         return None
+
+
+def belonging(name: str) -> tuple[str, ...]:
+    """Returns the names of a file that an implementation needs: its own, and those of its gradient or, of a model, of
+    its loss and optimizer."""
+    if not f"_{name.partition('_')[2]}" == MODEL:
+        return name, f"{name}{GRADIENT}", "loss"
+    dialect = name.removesuffix(MODEL)
+    return name, f"{dialect}{LOSS}", f"{dialect}{OPTIMIZER}", "loss"
 
 
 def load(path: Path) -> Question:
@@ -196,17 +207,19 @@ def load(path: Path) -> Question:
         written[dialect] = (*written.get(dialect, ()), name)
     right = right_function(text, functions)
     is_model = has_model(functions, MODELS, path)
-    spec = spec_of(module, path, dims, right, has_model=is_model)
+    learns = is_model and any(f"{function.name.removesuffix(MODEL)}{OPTIMIZER}" in defined(text) for function in functions)
+    spec = spec_of(module, path, dims, right, has_model=is_model, learns=learns)
     return Question(name_of(path), path, spec, module, written, defined(text), right, is_model)
 
 
-def spec_of(module: ModuleType, path: Path, dims: Mapping[str, int], right: str, *, has_model: bool) -> Any:
-    """Returns what a spec says, of a question file. `right` names the function that says what is right."""
+def spec_of(module: ModuleType, path: Path, dims: Mapping[str, int], right: str, *, has_model: bool, learns: bool) -> Any:
+    """Returns what a spec says, of a question file. `right` names the function that says what is right; a model that
+    `learns` has an optimizer."""
     spec = SimpleNamespace(
         TITLE=(ast.get_docstring(parsed(path)) or path.stem).strip().splitlines()[0],
         SIZES={SIZE: dims},
-        PASSES=("forward", "gradient"),
-        OPTIMIZER=None,
+        PASSES=("forward", "gradient", *(("train",) if learns else ())),
+        OPTIMIZER=OWN if learns else None,
         NOT_ON=getattr(module, "NOT_ON", {}),
         ASKED_TOLERANCE=getattr(module, "TOLERANCE", None),
         GROWS=getattr(module, "GROWS", ()),

@@ -9,16 +9,20 @@ import torch
 from torch import nn
 
 from suite.workloads.questions.dialects.question_torch import mean_cube
+from suite.workloads.questions.models import taken
+
+NORMS = nn.modules.batchnorm._NormBase  # whose buffers are statistics
 
 
-def code(make, of_inputs, loss):
-    """`make` returns the module, `of_inputs` makes its arguments from named tensors."""
+def code(make, of_inputs, loss, optimizer, labels):
+    """`make` returns the module, `of_inputs` makes its arguments from named tensors, `loss` a scalar of its outputs and
+    the arguments, among which are the `labels`, and `optimizer` an optimizer of its parameters."""
 
     class Model(nn.Module):
         def __init__(self, **dims):
             super().__init__()
             with torch.device("cpu"):  # on `meta` many modules can't be made
-                self.module = without_dropout(make())
+                self.module = with_buffers(without_dropout(make()))
 
         def train(self, mode=True):
             super().train(mode)
@@ -27,13 +31,17 @@ def code(make, of_inputs, loss):
                     module.eval()
             return self
 
+        def call(self, arguments):
+            return self.module(**taken(self.module.forward, arguments, labels))
+
         def forward(self, **inputs):
-            return tree(self.module(**of_inputs(inputs)))
+            return tree(self.call(of_inputs(inputs)))
 
     def scalar(model, /, **inputs):
-        return loss(model(**inputs), mean_cube)
+        arguments = of_inputs(inputs)
+        return loss(model.call(arguments), arguments, mean_cube)
 
-    return SimpleNamespace(Model=Model, loss=scalar)
+    return SimpleNamespace(Model=Model, loss=scalar, optimizer=optimizer)
 
 
 def without_dropout(module):
@@ -42,6 +50,16 @@ def without_dropout(module):
         for name, value in vars(each).items():
             if "drop" in name and isinstance(value, float):
                 setattr(each, name, 0.0)
+    return module
+
+
+def with_buffers(module):
+    """Makes buffers of frozen parameters: they are constants, of which no stack takes gradients."""
+    for each in module.modules():
+        for name, value in list(each._parameters.items()):
+            if value is not None and not value.requires_grad:
+                del each._parameters[name]
+                each.register_buffer(name, value.detach())
     return module
 
 
@@ -62,43 +80,64 @@ def tree(result):
     return {name: branch for name, branch in trees if isinstance(branch, torch.Tensor) or branch}
 
 
-def parameters(make):
-    """Returns {name: (shape in canonical layout, type, the one value that all elements have, or None)} of the module's
-    parameters."""
-    from suite.stacks.torch.torch_modules import Layouts
+def leaves(make, arguments):
+    """Returns two dicts {name: (shape in canonical layout, type, the one value that all elements have, or None)}: of
+    the module's parameters, and of the running statistics of its norms."""
+    from suite.stacks.torch.torch_modules import COUNTER, Layouts
 
-    model = code(make, dict, None).Model()
-    layouts, found = Layouts(torch, model), {}
-    for name, value in model.named_parameters():
-        first = value.detach().reshape(-1)[:1]
-        constant = float(first) if value.numel() and bool((value == first).all()) else None
-        shape = tuple(layouts.canonical(name, value.detach().numpy() if value.dtype != torch.bfloat16 else value).shape)
-        found[name] = shape, str(value.dtype).removeprefix("torch."), constant
-    return found
+    model = code(make, dict, None, None, ()).Model()
+    layouts = Layouts(torch, model)
+    norms = {f"{path}." for path, module in model.named_modules() if isinstance(module, NORMS)}
+    statistics = [
+        (name, value)
+        for name, value in model.named_buffers()
+        if name.removesuffix(name.rpartition(".")[2]) in norms and not name.endswith(COUNTER)
+    ]
+    return tuple({n: leaf(layouts, n, t.detach()) for n, t in of} for of in (model.named_parameters(), statistics))
 
 
-def reference(make, of_inputs, loss, train, dims, named, /, target=None, **batch):
-    """Returns what is right: the module's own results in float64, without compiling, on the host; where gradients are
-    taken, also the loss and the gradients, in canonical layout."""
-    from suite.stacks.torch.torch_modules import Layouts
+def leaf(layouts, name, value):
+    first = value.reshape(-1)[:1]
+    constant = float(first) if value.numel() and bool((value == first).all()) else None
+    shape = layouts.canonical(name, value.float().numpy()).shape
+    return tuple(shape), str(value.dtype).removeprefix("torch."), constant
 
-    with plain_torch():
-        form = code(make, of_inputs, loss)
-        model = form.Model().double().eval()
-        layouts = Layouts(torch, model)
-        with torch.no_grad():
-            for name, value in model.named_parameters():
-                value.copy_(torch.from_numpy(layouts.native(name, named[name]).copy()))
-        inputs = {name: torch.from_numpy(value.copy()) for name, value in batch.items()}
-        with torch.no_grad():
-            answer = {"output": mapped(model(**inputs))}
-        if not train:
-            return answer
-        total = form.loss(model.train(), **inputs)
-        total.backward()
-        of = {name: torch.zeros_like(p) if p.grad is None else p.grad for name, p in model.named_parameters()}
-        answer |= {name: layouts.canonical(name, gradient.numpy()) for name, gradient in of.items()}
-        return answer | {"loss": total.item()}
+
+class Exact:
+    """The module in float64, without compiling, on the host. `values` are those of its parameters and statistics."""
+
+    def __init__(self, form, optimizer, values, batch):
+        from suite.stacks.torch.torch_modules import Layouts
+
+        with plain_torch():
+            self.model, self.loss = form.Model().double(), form.loss
+            self.layouts = Layouts(torch, self.model)
+            held = dict(self.model.named_parameters()) | dict(self.model.named_buffers())
+            self.held = {name: held[name] for name in values}
+            with torch.no_grad():
+                for name, value in values.items():
+                    held[name].copy_(torch.from_numpy(self.layouts.native(name, value).copy()))
+            self.inputs = {name: torch.from_numpy(value.copy()) for name, value in batch.items()}
+            self.optimizer = optimizer(self.model.parameters()) if optimizer else None
+
+    def output(self):
+        with plain_torch(), torch.no_grad():
+            return mapped(self.model.eval()(**self.inputs))
+
+    def step(self):
+        """Takes a step. Returns the loss and the gradients of its parameters."""
+        with plain_torch():
+            self.model.train().zero_grad()
+            loss = self.loss(self.model, **self.inputs)
+            loss.backward()
+            of = {name: torch.zeros_like(p) if p.grad is None else p.grad for name, p in self.model.named_parameters()}
+            gradients = {name: self.layouts.canonical(name, each.numpy().copy()) for name, each in of.items()}
+            if self.optimizer:
+                self.optimizer.step()
+            return loss.item(), gradients
+
+    def values(self):
+        return {name: self.layouts.canonical(name, each.detach().numpy()) for name, each in self.held.items()}
 
 
 def mapped(result):
