@@ -66,6 +66,7 @@ class Flag(StrEnum):
     UNSTABLE = "unstable"  # a kernel of the framework is off where its input is far from zero
     NOT_FINITE = "not_finite"  # what is right has values that are NaN or infinite
     WIDER = "wider"  # a part was computed in a wider type than its inputs have
+    NO_FLOAT64 = "no_float64"  # a model doesn't run in float64, so that no reference says what is right
     FROZEN_WEIGHTS = "frozen_weights"  # the weights are constants of the program, which may be computed with before
     UNVERIFIED = "unverified"  # neither a reference nor a majority of dialects confirms the result
     INCOMPLETE_BLOCK = "incomplete_block"

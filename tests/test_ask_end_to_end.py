@@ -245,6 +245,57 @@ def inputs(batch=3):
 def torch_model():
     return Net()
 """
+TRAINED = """import torch
+from torch import nn
+
+from suite.ask import integers, normal
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.norm, self.b = nn.Linear(8, 32), nn.BatchNorm1d(32), nn.Linear(32, 10)
+        self.drop, self.frozen = nn.Dropout(0.5), nn.Parameter(torch.ones(32), requires_grad=False)
+
+    def forward(self, image, **further):
+        assert not further, "the label is the loss's"
+        return self.b(self.drop(torch.relu(self.norm(self.a(image))) * self.frozen))
+
+
+def inputs(batch=16):
+    return {"image": normal(batch, 8), "label": integers(batch, high=10)}
+
+
+def torch_model():
+    return Net()
+
+
+def loss(outputs, label):
+    return nn.functional.cross_entropy(outputs, label.long())
+
+
+def torch_optimizer(parameters):
+    first, *rest = parameters
+    return torch.optim.AdamW([{"params": [first], "lr": 1e-2}, {"params": rest, "weight_decay": 0.0}], 1e-3)
+"""
+# An optimizer that stops, after the steps that the reference takes too.
+LAZY = (
+    TRAINED.partition("def torch_optimizer")[0]
+    + """class Lazy(torch.optim.SGD):
+    steps = 0
+
+    def step(self):
+        self.steps += 1
+        if self.steps <= 3:
+            super().step()
+
+
+def torch_optimizer(parameters):
+    return Lazy(parameters, 1e-2, momentum=0.9)
+"""
+)
+# float64 doesn't get through it.
+SINGLE = TRAINED.replace("return self.b(", "image = image.float()\n        return self.b(")
 MODULES = ("torch_eager", "torch_inductor", "torch_xla", "torchax_jit", "onnxruntime")
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 STACKS = ("--stack=numpy", "--stack=torch_eager", "--stack=jax_jit", "--stack=tf_graph")
@@ -278,6 +329,15 @@ RUNS["models"] = Asked(
     workloads=written(MODEL, "model"),
     release=True,
 )
+TRAINING = {"trained": TRAINED, "lazy": LAZY, "single": SINGLE}
+for name, text in TRAINING.items():
+    on = ("torch_eager", "torchax_jit") if name == "trained" else ("torch_eager",) if name == "lazy" else MODULES[:4]
+    RUNS[name] = Asked(
+        3,
+        ("--pass=train", *(f"--stack={stack}" for stack in on)),
+        workloads=written(text, name),
+        release=name == "single",
+    )
 RUNS["mutants of questions"] = Asked(
     6, ("--pass=forward",), workloads=written(mutants(), "mutants"), module=TOGETHER, release=True
 )
@@ -321,6 +381,26 @@ def test_three_frameworks_gradients_agree(runs) -> None:  # type: ignore[no-unty
     frame = load(runs["gradients"].folder).frame
     assert {*frame["outcome"]} == {"ok"} and {*frame["pass"]} == {"gradient"} and len(frame) == 3
     assert not any("unverified" in json.dumps(list(flags)) for flags in frame["flags"])
+
+
+@pytest.mark.runs("trained")
+def test_a_model_trains_by_its_own_loss_and_optimizer(runs) -> None:  # type: ignore[no-untyped-def]
+    frame = load(runs["trained"].folder).frame
+    assert {*frame["outcome"]} == {"ok"} and len(frame) == 2, frame["reason"].to_list()
+    assert frame["relative_error"].max() < 1e-5 and not any("no_float64" in flags for flags in frame["flags"])
+
+
+@pytest.mark.runs("lazy")
+def test_an_optimizer_that_stops_is_wrong(runs) -> None:  # type: ignore[no-untyped-def]
+    (row,) = load(runs["lazy"].folder).frame.iter_rows(named=True)
+    assert row["outcome"] == "wrong" and "a.weight in timed step" in row["reason"]
+
+
+@pytest.mark.runs("single")
+def test_a_model_without_float64_is_judged_by_the_majority_of_its_stacks(runs) -> None:  # type: ignore[no-untyped-def]
+    frame = load(runs["single"].folder).frame
+    assert {*frame["outcome"]} == {"ok"} and len(frame) == 4, frame["reason"].to_list()
+    assert all("no_float64" in flags and "unverified" not in flags for flags in frame["flags"])
 
 
 @pytest.mark.runs("undefined")

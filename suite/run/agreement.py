@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from suite.answers.sentences import listed
-from suite.case import Outcome, Purpose
+from suite.case import Flag, Outcome, Purpose
 from suite.protocol import TOLERANCE, ZERO_GRADIENT
 from suite.reference.digests import Difference, Digest, difference, from_figures
 from suite.reference.tolerances import BY, FORM, Tolerances
@@ -251,8 +251,10 @@ def votes(side: list[Row]) -> int:
 
 
 def voter(row: Row) -> tuple[str, str]:
-    """Returns whose code a row has run: a dialect's, or in a question file a function's."""
-    return row["dialect"], row.text("implementation")
+    """Returns whose code a row has run: a dialect's, or in a question file a function's. A model has nothing else to be
+    compared with: there each stack has its own vote."""
+    by = "stack" if Flag.NO_FLOAT64 in row.flags else "dialect"
+    return row[by], row.text("implementation")
 
 
 def voter_name(row: Row) -> str:

@@ -257,7 +257,14 @@ def judged(adapter: Any, data: Any, evidence: Any, events: Events, observed: str
         events.write("metric", name=FRESH_STEPS, unit="s", kind=CLOCK, values=findings.fresh_seconds)
     if findings.compared:
         events.facts(tolerance=findings.tolerances.plain)
-    flags = {Flag.UNSTABLE: findings.unstable, Flag.NOT_FINITE: findings.odd, Flag.WIDER: findings.wider}
+    if findings.no_float64:
+        print(f"The model doesn't run in float64: {findings.no_float64}")
+    flags = {
+        Flag.UNSTABLE: findings.unstable,
+        Flag.NOT_FINITE: findings.odd,
+        Flag.WIDER: findings.wider,
+        Flag.NO_FLOAT64: findings.no_float64,
+    }
     for flag, is_so in flags.items():
         if is_so:
             events.write("flag", flag=str(flag))

@@ -39,6 +39,7 @@ class Data:
         self.parameters: dict[str, Tensor] = self.stressed if under_stress else tensors.parameters
         self.buffers, self.batch = tensors.buffers, tensors.batch
         self.generating_seconds = 0.0
+        self.no_float64 = ""  # why a model's reference can't be computed
         self.digest = hashlib.sha256()
 
     @property
@@ -91,8 +92,12 @@ class Data:
         results of stressed weights, if the spec has such weights, and for a lacking one of the optimizer's."""
         optimizer = optimizer or self.spec.OPTIMIZER
         if hasattr(self.spec, "exact"):
-            parameters, batch = self.arguments()
-            return of_model(self.spec.exact, parameters, batch, self.compared, self.case.pass_)
+            values, batch = self.arguments()
+            try:
+                return of_model(self.spec.exact, values, batch, self.compared, self.case.pass_)
+            except Exception as refused:  # noqa: BLE001  # somebody's module has any reason not to run in float64
+                self.no_float64 = f"{type(refused).__name__}: {refused}"
+                return None
         if hasattr(self.spec, "reference"):
             parameters, batch = self.arguments()
             answer = from_reference(self.spec, self.dims, parameters, batch, self.compared, optimizer, self.buffers)

@@ -27,6 +27,7 @@ DOUBTS: dict[str, str] = {
     Flag.UNVERIFIED: "its result was compared with nothing that could show it wrong",
     Flag.NOT_FINITE: "some of its results are NaN or infinite",
     Flag.GRAPH_BREAKS: "the compiler left parts of it to Python",
+    Flag.NO_FLOAT64: "its model doesn't run in float64, so the majority of stacks says what is right",
     Flag.WIDER: "it computes in a wider type than its inputs have",
 }
 VERBS: dict[str, str] = {

@@ -28,7 +28,8 @@ class GateFindings:
     but its row is flagged. `wider` are functions that have computed in a wider type than their inputs have. `odd` says
     that the reference has values that are NaN or infinite. `fresh_seconds` are those of steps on values that the
     stack saw for the first time. `kinks` are figures of parameters at which the gradient jumps (`kinks.find`). `draws`
-    says that two calls with the same inputs gave different results.
+    says that two calls with the same inputs gave different results. `no_float64` is why a model's reference can't be
+    computed.
     """
 
     tolerances: Tolerances
@@ -42,6 +43,7 @@ class GateFindings:
     fresh_seconds: list[float] = field(default_factory=list)
     kinks: dict[str, list[float]] = field(default_factory=dict)
     draws: bool = False
+    no_float64: str = ""
 
     @property
     def reason(self) -> str:

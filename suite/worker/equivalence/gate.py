@@ -50,6 +50,7 @@ class TimedEvidence:
 def run(adapter: Adapter, data: Data, timed: TimedEvidence) -> GateFindings:
     """Gates one case. The adapter can't be used afterwards."""
     findings = Gate(adapter, data, data.expected(adapter.optimizer)).run(timed)
+    findings.no_float64 = data.no_float64
     if adapter.case.precision != "f32":
         hold_to_float32(findings, adapter, data)
     return findings

@@ -30,7 +30,7 @@ class ModelForm:
     dialect: str
 
     @property
-    def make(self) -> Callable[[], Any]:
+    def make(self) -> Any:
         return self.of(MODEL)
 
     @property
@@ -77,10 +77,15 @@ class ModelForm:
 
 def taken(function: Callable[..., Any], arguments: Values, labels: Sequence[str]) -> dict[str, Any]:
     """Returns the arguments that a module's function takes by name. One that takes any doesn't get the `labels`, which
-    are the loss's, unless it names them."""
+    are the loss's, unless it names them; of one argument and one parameter the names may differ, as in nn.Sequential,
+    whose parameter is called `input`."""
     known = inspect.signature(function).parameters
     takes_any = any(each.kind is each.VAR_KEYWORD for each in known.values())
-    return {name: value for name, value in arguments.items() if name in known or (takes_any and name not in labels)}
+    chosen = {name: value for name, value in arguments.items() if name in known or (takes_any and name not in labels)}
+    rest = [value for name, value in arguments.items() if name not in labels]
+    if not chosen and len(known) == len(rest) == 1:
+        return dict.fromkeys(known, rest[0])
+    return chosen
 
 
 def drawn(shape: tuple[int, ...], dtype: str, constant: float | None) -> Tensor:

@@ -166,9 +166,9 @@ class Question(Workload):
 def belonging(name: str) -> tuple[str, ...]:
     """Returns the names of a file that an implementation needs: its own, and those of its gradient or, of a model, of
     its loss and optimizer."""
-    if not f"_{name.partition('_')[2]}" == MODEL:
+    dialect, _, own = name.partition("_")
+    if own != MODEL[1:]:
         return name, f"{name}{GRADIENT}", "loss"
-    dialect = name.removesuffix(MODEL)
     return name, f"{dialect}{LOSS}", f"{dialect}{OPTIMIZER}", "loss"
 
 
@@ -207,12 +207,16 @@ def load(path: Path) -> Question:
         written[dialect] = (*written.get(dialect, ()), name)
     right = right_function(text, functions)
     is_model = has_model(functions, MODELS, path)
-    learns = is_model and any(f"{function.name.removesuffix(MODEL)}{OPTIMIZER}" in defined(text) for function in functions)
+    learns = is_model and any(
+        f"{function.name.removesuffix(MODEL)}{OPTIMIZER}" in defined(text) for function in functions
+    )
     spec = spec_of(module, path, dims, right, has_model=is_model, learns=learns)
     return Question(name_of(path), path, spec, module, written, defined(text), right, is_model)
 
 
-def spec_of(module: ModuleType, path: Path, dims: Mapping[str, int], right: str, *, has_model: bool, learns: bool) -> Any:
+def spec_of(
+    module: ModuleType, path: Path, dims: Mapping[str, int], right: str, *, has_model: bool, learns: bool
+) -> Any:
     """Returns what a spec says, of a question file. `right` names the function that says what is right; a model that
     `learns` has an optimizer."""
     spec = SimpleNamespace(

@@ -25,6 +25,7 @@ FLAG_TERMS: dict[str, str] = {
     **{flag: flag_words(flag) for flag in Flag},
     Flag.GRAPH_BREAKS: "graph break",
     Flag.WIDER: "wider type inside",
+    Flag.NO_FLOAT64: "no float64",
 }
 
 
