@@ -56,10 +56,12 @@ def prepare(
     flags: Mapping[str, str] | None = None,
     limits: ProcessLimits | None = None,
     company: int = 1,
+    weights: Path | None = None,
 ) -> ProcessRequest:
     """Writes ATTEMPT.json into the attempt's empty `folder`, and returns the request that an engine launches.
 
-    `data_files` hold tensors, `flags` are a variant's own variables. The default of `limits` is what `limits_of` says.
+    `data_files` hold tensors, `flags` are a variant's own variables, `weights` says which weights a port has. The
+    default of `limits` is what `limits_of` says.
     Raises OSError if the folder can't be written.
     """
     case = attempt.case
@@ -78,6 +80,7 @@ def prepare(
         "cache_directory": str(cache_directory),
         "environment": environment_of(case.stack, case.variant),
         "flags": dict(flags or {}),
+        "weights": str(weights or ""),
     }
     file = folder / "ATTEMPT.json"
     file.write_text(json.dumps(fields, indent=1), encoding="utf-8")
@@ -85,7 +88,7 @@ def prepare(
         name=attempt_name(attempt),
         arguments=["-m", "suite.worker", str(file), "--out", str(folder)],
         folder=folder,
-        reads=[workload_folder, *data_files, *([stack_file] if stack_file else [])],
+        reads=[workload_folder, *data_files, *filter(None, (stack_file, weights))],
         cache_directory=cache_directory,
         keep_cache=case.cache == "warm" or attempt.purpose is Purpose.PRIME,
         cpus=cpus,

@@ -28,6 +28,7 @@ from suite.results.clocks import contradiction, fresh_seconds
 from suite.results.limits import SpeedLimit, exceeded
 from suite.run import sudden
 from suite.run.agreement import Agreement
+from suite.run.ports import Ported, Ports
 from suite.run.predictions import Compiler, predict, source_case
 from suite.run.reading import DEFAULT_READERS, Reading
 from suite.sets.plan import Plan
@@ -76,6 +77,7 @@ class Runner:
     differing: set[ProcessKey] = field(default_factory=set)  # places of rows that others contradict without a majority
     full: list[Row] = field(default_factory=list)  # rows of memory processes that ran out of memory
     fresh: dict[str, list[float]] = field(default_factory=dict)  # seconds of checked steps, by case_id
+    ports: dict[str, Ported] = field(default_factory=dict)  # by question, dims and pass
     replicates: dict[tuple[int, str], int] = field(default_factory=dict)  # the last replicate, by block and case_id
 
     def __post_init__(self) -> None:
@@ -116,6 +118,8 @@ class Runner:
         reason = self.plan.reason(attempt.case)
         if reason is not None:
             return self.blank(attempt) | {"outcome": str(Outcome.UNSUPPORTED), "reason": reason}
+        if end := self.ported(attempt.case).ends.get(STACKS[attempt.case.stack].dialect):
+            return self.blank(attempt) | {"outcome": str(end[0]), "reason": end[1]}
         if again:
             return None
         too_large = self.plan.too_large(attempt.case)
@@ -157,6 +161,23 @@ class Runner:
             self.save(attempt, row)
             rows.append(row)
         return rows
+
+    def ported(self, case: Case) -> Ported:
+        """Returns what is found of the models of a case's question, which is looked at once."""
+        question = self.workloads[case.workload]
+        if not question.has_ports:
+            return Ported()
+        key = canonical_json([case.workload, case.dims, case.pass_])
+        if key not in self.ports:
+            of: dict[str, Case] = {}
+            for other in (planned.case for planned in self.plan.cases if not planned.unsupported):
+                if (other.workload, other.dims, other.pass_) == (case.workload, case.dims, case.pass_):
+                    of.setdefault(STACKS[other.stack].dialect, other)
+            engines = {dialect: self.engines(environment_of(each.stack, each.variant)) for dialect, each in of.items()}
+            ports = Ports(engines.__getitem__, self.cores, self.plan.protocol.timeout_seconds)
+            folder = self.store.folder / "ports" / f"{case.workload}-{case.pass_}-{len(self.ports)}"
+            self.ports[key] = ports.look(question, of, folder)
+        return self.ports[key]
 
     def certain(self, attempt: Attempt) -> Row | None:
         """Returns the row of a case that ran out of memory although it needs no more than this one, so that this one
@@ -215,6 +236,7 @@ class Runner:
             flags=self.flags.get(row["environment"], {}),
             limits=limits,
             company=company,
+            weights=self.ported(case).weights,
         )
         return PreparedProcess(attempt, engine, request, row | {"started_at": datetime.datetime.now(datetime.UTC)})
 

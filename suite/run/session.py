@@ -131,6 +131,9 @@ class Session:
 
     def question(self, attempts: Sequence[Attempt]) -> None:
         """Runs the processes of one comparison in a block, and judges them by the majority of dialects."""
+        if attempts[0].block == 1 and not self.runner.plan.reason(attempts[0].case):
+            for sentence in self.runner.ported(attempts[0].case).sentences:
+                self.listener.note(sentence)
         self.measure(attempts)
         self.judge(attempts)
 

@@ -226,7 +226,8 @@ def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[A
     events.facts(import_seconds=perf_counter() - start)
     if workload.has_model:
         events.phase("build")  # of the module, to find its parameters
-        workload = workload.of_case(stacks.STACKS[case.stack].dialect, case)
+        weights = Path(request["weights"]) if request["weights"] else None
+        workload = workload.of_case(stacks.STACKS[case.stack].dialect, case, weights)
         adapter.take(workload)
 
     if attempt.purpose is Purpose.PROBE:

@@ -130,7 +130,12 @@ class Workload:
         """Whether it is a question's model, a module with parameters of its own."""
         return False
 
-    def of_case(self, dialect: str, case: Case) -> Workload:
+    @property
+    def has_ports(self) -> bool:
+        """Whether it is a question with several models, which must compute the same."""
+        return False
+
+    def of_case(self, dialect: str, case: Case, weights: Path | None = None) -> Workload:
         """Returns the workload as one case asks it, in the process that measures it."""
         return self
 

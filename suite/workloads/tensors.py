@@ -86,6 +86,10 @@ class Tensor:
         """Returns the tensor's values, of any shape and type that hold them, from a generator of its own."""
         raise TypeError(f"{type(self).__name__} says nothing about its values")
 
+    def made(self, name: str, seed: int) -> NDArray[Any]:
+        """Returns the values of a tensor of this name, of any shape and type that hold them."""
+        return self.values(random_words(f"{seed}/{name}"))
+
 
 @dataclass(frozen=True, slots=True)
 class Normal(Tensor):
@@ -253,7 +257,7 @@ def random_words(key: str) -> np.random.Philox:
 def generate(tensor: Tensor, name: str, seed: int) -> NDArray[Any]:
     """Returns the values of one tensor in C order, in its shape and the type that `stored_as` says. Bit-exact on every
     machine."""
-    values = tensor.values(random_words(f"{seed}/{name}")).reshape(tensor.shape)
+    values = tensor.made(name, seed).reshape(tensor.shape)
     if tensor.dtype == "bfloat16":
         values = rounded_to_bfloat16(values.astype(np.float32))
     return np.asarray(values.astype(stored_as(tensor.dtype), copy=False), order="C")

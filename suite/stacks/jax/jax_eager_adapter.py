@@ -24,6 +24,13 @@ class Adapter(JaxAdapter):
 
         super().__init__(case, workload, jax, optax)
 
+    @classmethod
+    def environ(cls, case, cache_directory):
+        variables = super().environ(case, cache_directory)
+        if case.implementation == "model" and case.target != "cpu":
+            variables["JAX_PLATFORMS"] += ",cpu"  # a question's model is made on the host
+        return variables
+
     def device(self):
         devices = self.find_devices()
         asynchronous = self.jax.config.values.get("jax_cpu_enable_async_dispatch")
@@ -57,6 +64,8 @@ class Adapter(JaxAdapter):
 
     def build(self, abstract=False):
         dialect, dims = self.code(), self.dims
+        if self.optimizer == "own":  # a question's
+            self.transform = dialect.optimizer()
         if hasattr(dialect, "loop"):
             token = self.compile(partial(self.token, dialect.token), donate_argnums=(1,))
             self.forward, self.call = Loop(self.jax, dialect, dims, token), self.forward_step

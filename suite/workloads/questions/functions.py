@@ -76,20 +76,22 @@ def function_of(statement: ast.stmt, functions: Collection[str]) -> Function | N
 
 
 def has_model(functions: Sequence[Function], known: Collection[str], path: Path) -> bool:
-    """Whether a file has a model. Raises UserError for one of a dialect that isn't `known`, and for one beside other
-    functions: nothing would show yet that they compute the same."""
+    """Whether a file has a model. Raises UserError for one of a dialect that isn't `known`, and for one beside
+    functions that aren't models: nothing would show that they compute the same."""
     model = next((function for function in functions if function.is_model), None)
     if model is None:
         return False
-    dialect = model.name.removesuffix(MODEL)
-    if dialect not in known:
-        raise UserError(f"{path}, line {model.line}: a model is of {' or '.join(known)} as yet; {model.name} isn't.")
-    if len(functions) > 1:
-        other = next(function for function in functions if function is not model)
-        raise UserError(
-            f"{path}, line {other.line}: beside {model.name} there is {other.name}. A model is measured alone as yet, "
-            "since nothing shows that another function computes the same: ask it in a file of its own."
-        )
+    for function in functions:
+        dialect = function.name.removesuffix(MODEL)
+        if not function.is_model:
+            raise UserError(
+                f"{path}, line {function.line}: beside {model.name} there is {function.name}, which is no model, so "
+                "nothing shows that both compute the same: ask it in a file of its own."
+            )
+        if dialect not in known:
+            raise UserError(
+                f"{path}, line {function.line}: a model is of {' or '.join(known)} as yet; {function.name} isn't."
+            )
     return True
 
 

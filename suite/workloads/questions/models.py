@@ -5,19 +5,67 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
 
 from suite.workloads import trees
 from suite.workloads.questions.functions import LOSS, MODEL, OPTIMIZER
 from suite.workloads.tensors import Normal, Tensor
 
-MODELS = ("torch",)  # dialects
+MODELS = ("torch", "jax")  # dialects
 OWN = "own"  # the name of an optimizer that a file brings
 SPREAD = 0.05  # of a parameter that is the same everywhere in a new module: a weight of a norm, a bias
 Values = Mapping[str, Any]
+
+
+# The kinds of modules, by the names of their classes in PyTorch, Flax and Equinox.
+KINDS = {
+    "conv_transpose": "conv.*transpose", "conv": r"conv(\d|$)", "embedding": "embed", "layer_norm": "layer_?norm",
+    "batch_norm": "batch_?norm", "group_norm": "group_?norm", "rms_norm": "rms_?norm", "lstm": "lstm", "gru": "gru",
+    "attention": "attention", "dropout": "drop", "linear": "linear|dense",
+}  # fmt: skip
+# How a framework's own layout is made of the canonical one, and back, by what a leaf's `layout` says.
+NATIVE = {"": (), "T": (1, 0), "HWIO": (3, 2, 0, 1)}
+CANONICAL = {"": (), "T": (1, 0), "HWIO": (2, 3, 1, 0)}
+
+
+class ModelLeaf(NamedTuple):
+    """A parameter of a model, or a buffer that a step changes (then it isn't `trained`). `shape` is in canonical
+    layout; `constant` is the one value that all elements have in a new module, or None; `kind` is that of the module
+    that has it, and `layout` a key of NATIVE."""
+
+    name: str
+    trained: bool
+    shape: tuple[int, ...]
+    dtype: str
+    constant: float | None
+    fan_in: int | None
+    kind: str
+    layout: str = ""
+
+    @property
+    def native_shape(self) -> tuple[int, ...]:
+        return tuple(self.shape[axis] for axis in NATIVE[self.layout]) or tuple(self.shape)
+
+    def native(self, value: NDArray[Any]) -> NDArray[Any]:
+        return value.transpose(NATIVE[self.layout]) if self.layout else value
+
+    def canonical(self, value: NDArray[Any]) -> NDArray[Any]:
+        return value.transpose(CANONICAL[self.layout]) if self.layout else value
+
+    def drawn(self) -> Tensor:
+        """Returns its values: those that are drawn in a new module get N(0, 1/fan in); those that are one constant get
+        small deviations from it, so that a norm or a bias that is left out is seen."""
+        by_shape = math.prod(self.shape[:-1]) if len(self.shape) > 2 else max(self.shape, default=1)
+        sigma = 1 / math.sqrt(self.fan_in or by_shape)
+        if self.constant is not None or len(self.shape) < 2:
+            sigma = SPREAD
+        return Normal(tuple(self.shape), sigma, self.constant or 0.0, fine=True, dtype=self.dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +110,21 @@ class ModelForm:
     def code(self, of_inputs: Callable[[Values], dict[str, Any]]) -> Any:
         return self.form.code(self.make, of_inputs, self.loss, self.optimizer, self.labels)
 
-    def tensors(self, arguments: Values) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-        """Returns the parameters and the buffers in canonical layout. Those that are drawn in a new module get
-        N(0, 1/fan in); those that are one constant get small deviations from it, so that a norm or a bias that is left
-        out is seen."""
-        parameters, buffers = self.form.leaves(self.make, arguments)
-        return {n: drawn(*leaf) for n, leaf in parameters.items()}, {n: drawn(*leaf) for n, leaf in buffers.items()}
+    def leaves(self, arguments: Values) -> list[ModelLeaf]:
+        """Returns the parameters and the buffers of a new module. `arguments` are examples of its inputs."""
+        return [ModelLeaf(*leaf) for leaf in self.form.leaves(self.make, arguments)]
 
     def exact(self, of_inputs: Callable[[Values], dict[str, Any]], pass_: str, values: Values, batch: Values) -> Any:
         """Returns the module in float64, which can take steps, for parameters, buffers and inputs in float64."""
         optimizer = self.optimizer if pass_ == "train" else None
-        return self.form.Exact(self.code(of_inputs), optimizer, values, batch)
+        return self.form.exact(self.make, of_inputs, self.loss, optimizer, self.labels, values, batch)
+
+
+def tensors(leaves: Iterable[ModelLeaf]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """Returns the parameters and the buffers of a model, as drawn by the suite."""
+    drawn = {leaf.name: (leaf.trained, leaf.drawn()) for leaf in leaves}
+    parameters = {name: tensor for name, (trained, tensor) in drawn.items() if trained}
+    return parameters, {name: tensor for name, (trained, tensor) in drawn.items() if not trained}
 
 
 def taken(function: Callable[..., Any], arguments: Values, labels: Sequence[str]) -> dict[str, Any]:
@@ -88,7 +140,6 @@ def taken(function: Callable[..., Any], arguments: Values, labels: Sequence[str]
     return chosen
 
 
-def drawn(shape: tuple[int, ...], dtype: str, constant: float | None) -> Tensor:
-    fan_in = math.prod(shape[:-1]) if len(shape) > 2 else max(shape, default=1)
-    sigma = SPREAD if constant is not None or len(shape) < 2 else 1 / math.sqrt(fan_in)
-    return Normal(shape, sigma, constant or 0.0, fine=True, dtype=dtype)
+def kind_of(name: str) -> str:
+    """Returns the kind of a module, by the name of its class."""
+    return next((kind for kind, pattern in KINDS.items() if re.search(pattern, name.lower())), "other")

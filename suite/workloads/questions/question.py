@@ -32,7 +32,8 @@ from suite.workloads.questions.functions import (
     right_function,
 )
 from suite.workloads.questions.loading import beside, imported, loaded
-from suite.workloads.questions.models import MODELS, OWN, ModelForm
+from suite.workloads.questions.models import MODELS, OWN, ModelForm, ModelLeaf, tensors
+from suite.workloads.questions.ported import ported
 from suite.workloads.specs import misspelt
 from suite.workloads.statements import defined, parsed
 from suite.workloads.tensors import Stored, Tensor, nbytes
@@ -41,7 +42,7 @@ SIZE = "asked"  # the one size of a question: its file's own dims
 HERE = Path(__file__).parent
 LACKING = {"numpy": frozenset({"bfloat16"}), "torch": frozenset({"uint16", "uint32"})}  # types, by dialect
 ASKED = ("inputs", "parameters", "canonical")
-SETTINGS = ("TOLERANCE", "NOT_ON", "STATIC", "GROWS")
+SETTINGS = ("TOLERANCE", "NOT_ON", "STATIC", "GROWS", "WEIGHTS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class Question(Workload):
     has_model: bool
     # The model's parameters and buffers, in a process that measures it.
     found: tuple[Mapping[str, Tensor], Mapping[str, Tensor]] = field(default=({}, {}))
+    leaves: tuple[ModelLeaf, ...] = ()
 
     @property
     def judging(self) -> tuple[str, ...]:
@@ -130,9 +132,10 @@ class Question(Workload):
         parameters = self.tensors(case.dims, case.pass_).parameters
         return form.code(function, of_inputs, partial(scalar, module), parameters, **further)
 
-    def of_case(self, dialect: str, case: Case) -> Question:
+    def of_case(self, dialect: str, case: Case, weights: Path | None = None) -> Question:
         """Returns the question as one case asks it, in the process that measures it: of a model with the parameters
-        that are found in it, and with the model itself, in float64, as reference."""
+        that are found in it, and with the model itself, in float64, as reference. `weights` is the file that says which
+        of the first model's a port has."""
         if not self.has_model:
             return self
         model, tree = self.of_model(dialect), self.arguments(case.dims)
@@ -140,7 +143,15 @@ class Question(Workload):
         spec.OPTIMIZER = OWN if case.pass_ == "train" else None
         if not hasattr(spec, "reference"):
             spec.exact = partial(model.exact, partial(trees.filled, tree), case.pass_)
-        return replace(self, spec=spec, found=model.tensors(tree))
+        leaves = model.leaves(tree)
+        is_port = weights is not None and dialect != self.dialects[0]
+        found = ported(leaves, weights) if is_port and weights else tensors(leaves)
+        return replace(self, spec=spec, found=found, leaves=tuple(leaves))
+
+    @property
+    def has_ports(self) -> bool:
+        """Whether it has several models, which must compute the same."""
+        return self.has_model and len(self.written) > 1
 
     def of_model(self, dialect: str) -> ModelForm:
         module = loaded(self.folder, belonging(f"{dialect}{MODEL}"))

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from suite.workloads.questions.dialects.question_torch import mean_cube
-from suite.workloads.questions.models import taken
+from suite.workloads.questions.models import kind_of, taken
 
 NORMS = nn.modules.batchnorm._NormBase  # whose buffers are statistics
 
@@ -81,35 +81,38 @@ def tree(result):
 
 
 def leaves(make, arguments):
-    """Returns two dicts {name: (shape in canonical layout, type, the one value that all elements have, or None)}: of
-    the module's parameters, and of the running statistics of its norms."""
+    """Returns the module's parameters and the running statistics of its norms, as ModelLeaf has them."""
     from suite.stacks.torch.torch_modules import COUNTER, Layouts
 
     model = code(make, dict, None, None, ()).Model()
-    layouts = Layouts(torch, model)
-    norms = {f"{path}." for path, module in model.named_modules() if isinstance(module, NORMS)}
-    statistics = [
-        (name, value)
-        for name, value in model.named_buffers()
-        if name.removesuffix(name.rpartition(".")[2]) in norms and not name.endswith(COUNTER)
-    ]
-    return tuple({n: leaf(layouts, n, t.detach()) for n, t in of} for of in (model.named_parameters(), statistics))
+    layouts, modules = Layouts(torch, model), dict(model.named_modules())
+    found = []
+    for trained, named in ((True, model.named_parameters()), (False, model.named_buffers())):
+        for name, value in named:
+            owner = modules[name.rpartition(".")[0]]
+            if trained or (isinstance(owner, NORMS) and not name.endswith(COUNTER)):
+                layout = "T" if name in layouts.dense else "HWIO" if name in layouts.kernels else ""
+                found.append(
+                    (name, trained, *leaf(layouts, name, value.detach()), kind_of(type(owner).__name__), layout)
+                )
+    return found
 
 
 def leaf(layouts, name, value):
     first = value.reshape(-1)[:1]
     constant = float(first) if value.numel() and bool((value == first).all()) else None
     shape = layouts.canonical(name, value.float().numpy()).shape
-    return tuple(shape), str(value.dtype).removeprefix("torch."), constant
+    return tuple(shape), str(value.dtype).removeprefix("torch."), constant, None
 
 
-class Exact:
+class exact:  # called like a function
     """The module in float64, without compiling, on the host. `values` are those of its parameters and statistics."""
 
-    def __init__(self, form, optimizer, values, batch):
+    def __init__(self, make, of_inputs, loss, optimizer, labels, values, batch):
         from suite.stacks.torch.torch_modules import Layouts
 
         with plain_torch():
+            form = code(make, of_inputs, loss, optimizer, labels)
             self.model, self.loss = form.Model().double(), form.loss
             self.layouts = Layouts(torch, self.model)
             held = dict(self.model.named_parameters()) | dict(self.model.named_buffers())

@@ -1,0 +1,192 @@
+"""Two models in one question file are ports of one another: the second gets the first one's weights, and both must
+compute the same in float64 before a time of the second counts."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from suite import protocol
+from suite.answers.sentences import listed
+from suite.case import Case, Outcome
+from suite.errors import UserError
+from suite.guard import plain_files
+from suite.launch.attempt import run_job, tail
+from suite.launch.engine import Engine
+from suite.reference.digests import difference
+from suite.workloads.questions.expressions import gradients_of, value_of
+from suite.workloads.questions.layouts import Leaf
+from suite.workloads.questions.models import ModelLeaf
+from suite.workloads.questions.ported import ANSWER, ASKED, LEAVES, REFUSED, read, write
+from suite.workloads.questions.ports import match
+
+TOLERANCE = 1e-7  # relative, of two models in float64 with equal weights
+MOVED_TOLERANCE = 1e-4  # of what their optimizers' steps write
+Answer = Mapping[str, np.ndarray[Any, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ported:
+    """What is known of a question's ports: the file with the weights (None where one model alone is measured), how the
+    cases of a dialect end without a process, and sentences for the console."""
+
+    weights: Path | None = None
+    ends: dict[str, tuple[Outcome, str]] = field(default_factory=dict)
+    sentences: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Compares the models of question files, each in the environment that has its framework."""
+
+    engines: Callable[[str], Engine]  # by dialect
+    cores: Sequence[int]
+    seconds: float
+
+    def look(self, question: Any, cases: Mapping[str, Case], folder: Path) -> Ported:
+        """Returns what is found of a question's models; `cases` has one of each dialect that is measured."""
+        folder = folder.resolve()
+        first, *others = (dialect for dialect in question.dialects if dialect in cases)
+        if not others or first != question.dialects[0]:
+            return Ported()
+        found = Ported(folder / "weights.json")
+        leaves: dict[str, list[ModelLeaf]] = {}
+        for dialect in (first, *others):
+            try:
+                leaves[dialect] = [*map(read, json.loads(self.job(question, cases[dialect], dialect, folder, "")))]
+            except UserError as broken:
+                found.ends[dialect] = (Outcome.ERROR, str(broken))
+        for port in others:
+            if {first, port} <= leaves.keys():
+                self.port(question, cases, (first, port), leaves, folder, found)
+        return found
+
+    def port(
+        self,
+        question: Any,
+        cases: Mapping[str, Case],
+        pair: tuple[str, str],
+        leaves: Mapping[str, list[ModelLeaf]],
+        folder: Path,
+        found: Ported,
+    ) -> None:
+        first, port = pair
+        ours, theirs = ([as_leaf(leaf) for leaf in leaves[dialect]] for dialect in pair)
+        matched = match(ours, theirs, getattr(question.module, "WEIGHTS", {}))
+        if lacking := [each for each in matched.unmatched if each.of_port]:
+            likeliest = "; ".join(f"{each.leaf} (likeliest: {', '.join(each.partners)})" for each in lacking[:3])
+            reason = (
+                f"{len(lacking)} of {len(theirs)} leaves of {port}_model have no counterpart in {first}_model that is "
+                f'certain: {likeliest}. Say which in the file: WEIGHTS = {{"{lacking[0].leaf}": …}}'
+            )
+            found.ends[port] = (Outcome.ERROR, reason)
+            return
+        write(folder / "weights.json", leaves[first], matched.weights)
+        found.sentences.append(
+            f"{port}_model has {first}_model's weights: {len(matched.weights)} leaves, matched by names and shapes, in "
+            f"{folder / 'weights.json'}."
+        )
+        if alone := [each.leaf for each in matched.unmatched if not each.of_port]:
+            found.sentences.append(f"{first}_model alone has {listed(alone, 5)}.")
+        answers = []
+        for dialect in pair:
+            try:
+                answers.append(self.job(question, cases[dialect], dialect, folder, str(folder / "weights.json")))
+            except UserError as broken:
+                found.sentences.append(f"{dialect}_model isn't compared in float64: {broken}")
+                return
+        shapes = {leaf.name: leaf.shape for leaf in ours}
+        if reason := apart(load(answers[0]), load(answers[1]), matched.weights, shapes):
+            found.ends[port] = (Outcome.WRONG, f"{port}_model isn't {first}_model: {reason}")
+
+    def job(self, question: Any, case: Case, dialect: str, folder: Path, weights: str) -> Any:
+        """Runs `suite.worker.describe` on copies of a question's files. Returns the text of the leaves or, with
+        weights, the path of the answer."""
+        place = folder / (f"{dialect}-answer" if weights else dialect)
+        plain_files.clear(place)
+        place.mkdir(parents=True)
+        for file in (question.folder, *question.data_files(case.dims)):
+            copy = place / (
+                file.relative_to(question.folder.parent) if file.is_relative_to(question.folder.parent) else file.name
+            )
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+        if weights:
+            shutil.copyfile(weights, place / "weights.json")
+        asked = {"file": question.folder.name, "case": case.to_json(), "dialect": dialect}
+        asked["weights"] = str(place / "weights.json") if weights else ""
+        (place / ASKED).write_text(json.dumps(asked), encoding="utf-8")
+        end = run_job(
+            "suite.worker.describe", place, engine=self.engines(dialect), cpus=self.cores, seconds=self.seconds
+        )
+        made = place / (ANSWER if weights else LEAVES)
+        if made.exists():
+            return made if weights else made.read_text(encoding="utf-8")
+        refused = place / REFUSED
+        last = tail(place / "stderr.log").splitlines()[-1:] or [end.problem or f"it ended with {end.exit_code}"]
+        raise UserError(refused.read_text(encoding="utf-8") if refused.exists() else last[0])
+
+
+def as_leaf(leaf: ModelLeaf) -> Leaf:
+    return Leaf(leaf.name, leaf.native_shape, leaf.kind, leaf.trained)
+
+
+def load(path: Path) -> Answer:
+    with np.load(path) as file:
+        return {name: file[name] for name in file.files}
+
+
+def apart(first: Answer, port: Answer, weights: Mapping[str, str], shapes: Mapping[str, tuple[int, ...]]) -> str:
+    """Returns in words where a port's answer differs from the first model's; empty if they agree."""
+    ours, theirs = ({name for name in answer if name.startswith("output ")} for answer in (first, port))
+    if ours != theirs:
+        names = (", ".join(sorted(name.removeprefix("output ") for name in side)) for side in (theirs, ours))
+        return "its results are {}, the first model's {}".format(*names)
+    for name in sorted(ours) + ["loss"] * ("loss" in first):
+        said = differs(
+            name.removeprefix("output "),
+            first[name][..., :1] if name == "loss" else first[name],
+            port[name][..., :1] if name == "loss" else port[name],
+            TOLERANCE,
+        )
+        if said:
+            return said
+    largest = max(
+        (np.abs(of(first, "gradients")[name]).max(initial=0.0) for name in of(first, "gradients")), default=0.0
+    )
+    gradients = gradients_of(weights, of(port, "gradients"), shapes) if of(port, "gradients") else {}
+    for name, gradient in of(first, "gradients").items():
+        if np.abs(gradient).max(initial=0.0) < protocol.ZERO_GRADIENT * largest:
+            continue
+        if said := differs(f"gradient of {name}", gradient, gradients[name], TOLERANCE):
+            return said
+    moved, noise = of(first, "moved"), of(port, "noise")
+    for name, movement in of(port, "moved").items():
+        wanted = np.where(noise[name], 0.0, value_of(weights[name], moved)) if name in noise else None
+        if wanted is not None and (
+            said := differs(name, wanted, np.where(noise[name], 0.0, movement), MOVED_TOLERANCE)
+        ):
+            return (
+                f"after {protocol.GATE_STEPS} steps {said}, though all gradients agree: the optimizers differ (unless "
+                "told, torch.optim.AdamW decays weights by 0.01, optax.adamw by 0.0001)"
+            )
+    return ""
+
+
+def of(answer: Answer, group: str) -> dict[str, np.ndarray[Any, Any]]:
+    return {name.partition(" ")[2]: value for name, value in answer.items() if name.startswith(f"{group} ")}
+
+
+def differs(what: str, wanted: np.ndarray[Any, Any], actual: np.ndarray[Any, Any], tolerance: float) -> str:
+    if wanted.shape != actual.shape:
+        return f"{what} has the shape {actual.shape}, the first model's {wanted.shape}"
+    if not wanted.size or (not np.any(wanted) and not np.any(actual)):
+        return ""
+    error = difference(actual, wanted, what).error
+    return "" if error <= tolerance else f"{what} differs by {error:.2g} in float64"

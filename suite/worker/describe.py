@@ -1,0 +1,57 @@
+"""Describes a question's model in the environment that has its framework: `python -m suite.worker.describe FOLDER`.
+
+FOLDER has the question's files and `asked.json`: {"file", "case", "dialect", "weights"}. Without weights it gets the
+model's leaves; with those of a port, the model's answer in float64, by which ports are compared.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from suite.workloads.questions.ported import ANSWER, ASKED, LEAVES, REFUSED
+
+
+def main(folder: Path) -> None:
+    from suite.case import Case
+    from suite.errors import UserError
+    from suite.workloads import catalog
+
+    asked = json.loads((folder / ASKED).read_text(encoding="utf-8"))
+    question: Any = catalog.load(folder / asked["file"])
+    case, dialect = Case.from_json(asked["case"]), asked["dialect"]
+    if not asked["weights"]:
+        try:
+            leaves = question.of_model(dialect).leaves(question.arguments(case.dims))
+        except UserError as refused:
+            (folder / REFUSED).write_text(str(refused), encoding="utf-8")
+            return
+        (folder / LEAVES).write_text(json.dumps(leaves), encoding="utf-8")
+        return
+    answer(folder, question.of_case(dialect, case, Path(asked["weights"])), case)
+
+
+def answer(folder: Path, question: Any, case: Any) -> None:
+    """Writes results, loss, gradients and movements by the names of leaves, in the framework's own layout."""
+    import numpy as np
+
+    from suite.worker.data import Data
+
+    data = Data(case, question, 0)
+    expected = data.expected()
+    if expected is None:
+        (folder / REFUSED).write_text(data.no_float64, encoding="utf-8")
+        return
+    native = {leaf.name: leaf.native for leaf in question.leaves}
+    found = {f"output {name}": value for name, value in expected.outputs.items()}
+    found |= {"loss": np.asarray(expected.losses)} if expected.losses else {}
+    for group in ("gradients", "moved", "noise"):
+        of = getattr(expected, group)
+        found |= {f"{group} {name}": native[name](value) for name, value in of.items() if name in native}
+    np.savez(folder / ANSWER, **found)  # type: ignore[arg-type]  # its stubs take no names but their own
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,192 @@
+"""Matches the weights of a port with the first model's, by names, shapes and order; never by values. What two ways fit
+equally well is left to the file's WEIGHTS."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from heapq import nlargest
+from itertools import combinations, starmap
+
+from suite.errors import UserError
+from suite.workloads.questions.expressions import leaves_in, shape_of, unknown_leaf
+from suite.workloads.questions.layouts import MATRICES, Layer, Leaf, between, layers
+
+FUSION = frozenset(("q", "k", "v", "qkv"))
+HEADS = FUSION - {"qkv"}
+Words = tuple[frozenset[str], frozenset[str]]
+Pair = tuple[Layer, Layer]  # of the first model, of the port
+
+
+@dataclass(frozen=True, slots=True)
+class Unmatched:
+    """A leaf of the first model, or of the port, without a partner; and the likeliest three in the other model."""
+
+    leaf: str
+    of_port: bool
+    partners: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """An expression in the first model's leaves for each leaf of the port, and what is left over."""
+
+    weights: dict[str, str]
+    unmatched: list[Unmatched]
+
+
+def match(first: Sequence[Leaf], port: Sequence[Leaf], written: Mapping[str, str] | None = None) -> Matched:
+    """Returns the port's leaves in terms of the first model's. Both are in order of definition, or of execution.
+    `written` are expressions that a person has given. Raises UserError for one of these that isn't an expression of its
+    leaf's shape."""
+    weights = checked(written or {}, first, port)
+    shapes = {leaf.name: leaf.shape for leaf in first}
+    given = [(each, name) for name, expression in weights.items() for each in leaves_in(expression, shapes)]
+    ours, theirs = list(first), list(port)
+    for fused in (True, False):  # what isn't matched as one layer, may be as queries, keys and values apart
+        pairs = list(paired(layers(ours, fused=fused), layers(theirs, fused=fused), given))
+        weights = found_in(pairs) | weights
+        done = [{leaf.name for pair in pairs for _, leaf in pair[side].leaves} for side in (0, 1)]
+        ours, theirs = (
+            [it for it in side if it.name not in names] for side, names in zip((ours, theirs), done, strict=True)
+        )
+    weights = tied(first, ours, theirs) | weights
+    used = {each for expression in weights.values() for each in leaves_in(expression, shapes)}
+    left = [(leaf, port, False) for leaf in first if leaf.name not in used]
+    left += [(leaf, first, True) for leaf in port if leaf.name not in weights]
+    unmatched = [Unmatched(leaf.name, of_port, partners(leaf, others)) for leaf, others, of_port in left]
+    return Matched({leaf.name: weights[leaf.name] for leaf in port if leaf.name in weights}, unmatched)
+
+
+def checked(written: Mapping[str, str], first: Sequence[Leaf], port: Sequence[Leaf]) -> dict[str, str]:
+    shapes = {leaf.name: leaf.shape for leaf in port}
+    for name, expression in written.items():
+        if name not in shapes:
+            raise unknown_leaf(name, name, shapes, "the port")
+        shape = shape_of(expression, {leaf.name: leaf.shape for leaf in first})
+        if shape != shapes[name]:
+            raise UserError(f"WEIGHTS: {name} is {shapes[name]} in the port, but `{expression}` is {shape}.")
+    return dict(written)
+
+
+def found_in(pairs: Sequence[Pair]) -> dict[str, str]:
+    """Returns the expressions of leaves that have one alone."""
+    found = {name: texts for pair in pairs for name, texts in between(*pair).items()}
+    return {name: next(iter(texts)) for name, texts in found.items() if len(texts) == 1}
+
+
+def paired(first: Sequence[Layer], port: Sequence[Layer], given: Sequence[tuple[str, str]]) -> Iterator[Pair]:
+    """Yields the layers of two models that belong together; first those of `given` pairs of leaves."""
+    of_first, of_port = ({leaf.name: layer for layer in model for _, leaf in layer.leaves} for model in (first, port))
+    known = [(of_first[one], of_port[other]) for one, other in given if one in of_first and other in of_port]
+    fixed = {theirs: ours for ours, theirs in known if fits(form(ours), form(theirs))}
+    yield from ((ours, theirs) for theirs, ours in fixed.items())
+    rest = [layer for layer in first if layer not in fixed.values()]
+    forms = [form(layer) for layer in rest]
+    theirs = [layer for layer in port if layer not in fixed]
+    groups: list[tuple[set[int], set[int]]] = []  # places of layers that may belong together, by kinds and shapes
+    for place, layer in enumerate(theirs):
+        group = ({our for our, its in enumerate(forms) if fits(its, form(layer))}, {place})
+        for other in [each for each in groups if each[0] & group[0]]:
+            groups.remove(other)
+            group = (group[0] | other[0], group[1] | other[1])
+        groups.append(group)
+    words = {(ours.words, its.words) for its, ours in fixed.items()}
+    for ours, its in groups:
+        yield from decided([rest[place] for place in sorted(ours)], [theirs[place] for place in sorted(its)], words)
+
+
+def form(layer: Layer) -> Layer:
+    """Returns what there is of a layer without its name: it fits what others of its form fit."""
+    leaves = ((place, leaf, f"{each}.{leaf.name.split('.')[-1]}") for each, (place, leaf) in enumerate(layer.leaves))
+    return Layer(tuple((place, replace(leaf, name=name)) for place, leaf, name in leaves), layer.words & FUSION)
+
+
+@lru_cache(maxsize=4096)
+def fits(first: Layer, port: Layer) -> bool:
+    kinds = {first.kind, port.kind} - {"other"}
+    if (first.main, first.size) != (port.main, port.size) or (len(kinds) > 1 and not kinds <= {*MATRICES}):
+        return False
+    if (first.words >= HEADS) != (port.words >= HEADS):
+        return False  # `query_key_value`: in most models these alternate by heads
+    apart = ["q" in layer.parts("weight").get("", ()) for layer in (first, port)]
+    if apart[0] != apart[1] and "qkv" not in first.words & port.words:
+        return False
+    found, roles = between(first, port), {role for (role, _, _), _ in first.leaves}
+    return all(found[leaf.name] for (role, _, _), leaf in port.leaves if role in roles)
+
+
+def decided(first: Sequence[Layer], port: Sequence[Layer], known: Collection[Words]) -> Iterator[Pair]:
+    """Yields which of the layers that fit one another belong together. Layers whose names have the same words are
+    alike, but for their number; so they are matched in order, once it is seen which words mean the same."""
+    ours, theirs = by_words(first), by_words(port)
+    common = [frozenset.intersection(*groups) if groups else frozenset() for groups in (ours, theirs)]
+    for one, other in [(one, other) for one in ours for other in theirs]:
+        same = one - common[0] == other - common[1] != frozenset()
+        if (same or (one, other) in known) and one in ours and other in theirs and len(ours[one]) == len(theirs[other]):
+            yield from in_order(ours.pop(one), theirs.pop(other))
+    if sum(map(len, ours.values())) != sum(map(len, theirs.values())):
+        near = {one: [other for other in theirs if alike(one, other) > 0.5] for one in ours}
+        for one, others in near.items():
+            if len(others) == 1 and sum(others[0] in each for each in near.values()) == 1:
+                yield from in_order(ours.pop(one), theirs.pop(others[0]))
+    rest = [[layer for layer in model if layer.words in left] for model, left in ((first, ours), (port, theirs))]
+    yield from in_order(*rest)
+
+
+def by_words(layers: Sequence[Layer]) -> dict[frozenset[str], list[Layer]]:
+    return {it.words: [other for other in layers if other.words == it.words] for it in layers}
+
+
+def in_order(first: Sequence[Layer], port: Sequence[Layer]) -> list[Pair]:
+    """Returns the i-th with the i-th: none if they aren't as many, or one doesn't fit, or names say otherwise, since
+    then their order may be wrong for all."""
+    pairs = list(zip(first, port, strict=False)) if len(first) == len(port) else []
+    sound = all(fits(*map(form, pair)) for pair in pairs) and not any(starmap(disagree, combinations(pairs, 2)))
+    return pairs if sound else []
+
+
+def disagree(one: Pair, other: Pair) -> bool:
+    """Whether names contradict the order of two pairs: they should be the other way round, or numbers go down."""
+    (ours, theirs), (our, their) = one, other
+    exchanged = likeness(ours, their) + likeness(our, theirs)
+    down = any(a.words == b.words and a.numbers > b.numbers for a, b in zip(one, other, strict=True))
+    same = ours.numbers == theirs.numbers and our.numbers == their.numbers
+    return (down and not same) or exchanged > likeness(*one) + likeness(*other) + 1e-9
+
+
+def likeness(one: Layer, other: Layer) -> float:
+    return alike(one.words, other.words) + (one.numbers == other.numbers)
+
+
+def alike(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / len(one | other) if one | other else 1.0
+
+
+def tied(first: Sequence[Leaf], left: Sequence[Leaf], port: Sequence[Leaf]) -> dict[str, str]:
+    """Returns the expressions of what the port has twice and the first model once: its only embedding of that shape,
+    where nothing else in the first model is left for it."""
+    found: dict[str, str] = {}
+    embeddings = [layer for layer in layers(first, fused=False) if layer.kind == "embedding"]
+    rest = [layer for layer in layers(left, fused=False) if layer.kind != "embedding"]
+    for layer in layers(port, fused=False):
+        leaf = layer.parts("weight").get("", {}).get("")
+        if leaf is None or leaf.kind not in ("embedding", *MATRICES) or any(fits(form(it), form(layer)) for it in rest):
+            continue
+        texts = [text for it in embeddings for text in between(it, layer)[leaf.name]]
+        if len(texts) == 1 and len({*leaf.shape}) > 1:
+            found[leaf.name] = texts[0]
+    return found
+
+
+def partners(leaf: Leaf, others: Sequence[Leaf]) -> tuple[str, ...]:
+    """Returns the likeliest three of the other model's leaves."""
+    (own,) = layers([leaf], fused=False)
+
+    def likely(other: Leaf) -> float:
+        (its,) = layers([other], fused=False)
+        same = [own.main == its.main, own.size == its.size, leaf.trained == other.trained, leaf.kind == other.kind]
+        return sum(same) + 2 * (sorted(leaf.shape) == sorted(other.shape)) + likeness(own, its)
+
+    return tuple(other.name for other in nlargest(3, others, key=likely))
