@@ -105,10 +105,10 @@ class Ports:
         if reason := apart(load(answers[0]), load(answers[1]), matched.weights, shapes):
             found.ends[port] = (Outcome.WRONG, f"{port}_model isn't {first}_model: {reason}")
 
-    def job(self, question: Any, case: Case, dialect: str, folder: Path, weights: str) -> Any:
+    def job(self, question: Any, case: Case, dialect: str, folder: Path, weights: str, *, trace: bool = False) -> Any:
         """Runs `suite.worker.describe` on copies of a question's files. Returns the text of the leaves or, with
-        weights, the path of the answer."""
-        place = folder / (f"{dialect}-answer" if weights else dialect)
+        weights, the path of the answer or the trace."""
+        place = folder / (f"{dialect}-{'trace' if trace else 'answer'}" if weights else dialect)
         plain_files.clear(place)
         place.mkdir(parents=True)
         for file in (question.folder, *question.data_files(case.dims)):
@@ -119,7 +119,7 @@ class Ports:
             shutil.copyfile(file, copy)
         if weights:
             shutil.copyfile(weights, place / "weights.json")
-        asked = {"file": question.folder.name, "case": case.to_json(), "dialect": dialect}
+        asked = {"file": question.folder.name, "case": case.to_json(), "dialect": dialect, "trace": trace}
         asked["weights"] = str(place / "weights.json") if weights else ""
         (place / ASKED).write_text(json.dumps(asked), encoding="utf-8")
         end = run_job(

@@ -1,7 +1,8 @@
 """Describes a question's model in the environment that has its framework: `python -m suite.worker.describe FOLDER`.
 
-FOLDER has the question's files and `asked.json`: {"file", "case", "dialect", "weights"}. Without weights it gets the
-model's leaves; with those of a port, the model's answer in float64, by which ports are compared.
+FOLDER has the question's files and `asked.json`: {"file", "case", "dialect", "weights", "trace"}. Without weights it
+gets the model's leaves; with those of a port the model's answer in float64, by which ports are compared, or a trace of
+its submodules.
 """
 
 from __future__ import annotations
@@ -30,16 +31,20 @@ def main(folder: Path) -> None:
             return
         (folder / LEAVES).write_text(json.dumps(leaves), encoding="utf-8")
         return
-    answer(folder, question.of_case(dialect, case, Path(asked["weights"])), case)
+    answer(folder, question.of_case(dialect, case, Path(asked["weights"])), case, asked)
 
 
-def answer(folder: Path, question: Any, case: Any) -> None:
-    """Writes results, loss, gradients and movements by the names of leaves, in the framework's own layout."""
+def answer(folder: Path, question: Any, case: Any, asked: dict[str, Any]) -> None:
+    """Writes results, loss, gradients and movements by the names of leaves, in the framework's own layout; or, if it is
+    asked for, a trace."""
     import numpy as np
 
     from suite.worker.data import Data
 
     data = Data(case, question, 0)
+    if asked["trace"]:
+        trace(folder, question.spec.exact(*data.arguments()).calls(training=case.pass_ != "forward"))
+        return
     expected = data.expected()
     if expected is None:
         (folder / REFUSED).write_text(data.no_float64, encoding="utf-8")
@@ -51,6 +56,22 @@ def answer(folder: Path, question: Any, case: Any) -> None:
         of = getattr(expected, group)
         found |= {f"{group} {name}": native[name](value) for name, value in of.items() if name in native}
     np.savez(folder / ANSWER, **found)  # type: ignore[arg-type]  # its stubs take no names but their own
+
+
+def trace(folder: Path, calls: list[Any]) -> None:
+    """Writes the inputs and results of submodules, of the first call of each."""
+    import numpy as np
+
+    from suite.workloads import trees
+
+    found: dict[str, Any] = {}
+    listed: list[tuple[str, str]] = []
+    for path, kind, inputs, results in calls:
+        number = len(listed)
+        listed.append((path, kind))
+        found |= {f"{number} in {place}": value for place, value in enumerate(inputs)}
+        found |= {f"{number} out {name}": value for name, value in trees.leaves(results)}
+    np.savez(folder / ANSWER, calls=json.dumps(listed), **found)
 
 
 if __name__ == "__main__":

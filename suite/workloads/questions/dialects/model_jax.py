@@ -12,6 +12,7 @@ import numpy as np
 
 from suite.stacks import base
 from suite.workloads import trees
+from suite.workloads.questions.dialects import modules_jax
 from suite.workloads.questions.dialects.modules_jax import opened
 from suite.workloads.questions.dialects.question_jax import mean_cube
 from suite.workloads.questions.models import kind_of, taken
@@ -99,7 +100,17 @@ def exact(make, of_inputs, loss, optimizer, labels, values, batch):
         named = base.flat(held.parameters) | base.flat(held.buffers)
         return {name: np.asarray(value) for name, value in named.items()}
 
-    return SimpleNamespace(output=output, step=step, values=current)
+    def calls(training):
+        with in_float64(), modules_jax.recorded() as found:
+            of = form.loss if training else form.forward
+            outputs = of({}, held.parameters, held.buffers, **inputs)
+        own = [("", "other", [*inputs.values()], outputs)]
+        return [
+            (path, kind_of(kind), [*map(np.asarray, arrays)], trees.mapped(np.asarray, tree(results)))
+            for path, kind, arrays, results in [*found, *([] if training else own)]
+        ]
+
+    return SimpleNamespace(output=output, step=step, values=current, calls=calls)
 
 
 def wide(results):

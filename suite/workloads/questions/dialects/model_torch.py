@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
+from functools import partial
 from types import SimpleNamespace
 
 import torch
@@ -138,6 +139,23 @@ class exact:  # called like a function
             if self.optimizer:
                 self.optimizer.step()
             return loss.item(), gradients
+
+    def calls(self, training):
+        """Returns (path, kind, inputs, results) of the calls of submodules, in the order in which they end: the
+        model's own, without a path, is the last."""
+        found = []
+
+        def hook(path, module, inputs, result):
+            arrays = [each.detach().numpy() for each in inputs if isinstance(each, torch.Tensor)]
+            found.append((path, kind_of(type(module).__name__), arrays, mapped(tree(result))))
+
+        with plain_torch(), torch.no_grad():
+            named = [(path, module) for path, module in self.model.named_modules() if path != "module"]
+            hooks = [module.register_forward_hook(partial(hook, path)) for path, module in named]
+            self.model.train(training)(**self.inputs)
+            for each in hooks:
+                each.remove()
+        return found
 
     def values(self):
         return {name: self.layouts.canonical(name, each.detach().numpy()) for name, each in self.held.items()}
