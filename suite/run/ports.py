@@ -4,6 +4,7 @@ compute the same in float64 before a time of the second counts."""
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -88,9 +89,12 @@ class Ports:
             found.ends[port] = (Outcome.ERROR, reason)
             return
         write(folder / "weights.json", leaves[first], matched.weights)
+        table = folder / f"{port}_weights.py"
+        rows = "".join(f"    {name!r}: {expression!r},\n" for name, expression in matched.weights.items())
+        table.write_text(f"WEIGHTS = {{\n{rows}}}\n", encoding="utf-8")
         found.sentences.append(
-            f"{port}_model has {first}_model's weights: {len(matched.weights)} leaves, matched by names and shapes, in "
-            f"{folder / 'weights.json'}."
+            f"{port}_model has {first}_model's weights: {len(matched.weights)} leaves, matched by names and shapes. "
+            f"The table, which the file may have: {os.path.relpath(table)}"
         )
         if alone := [each.leaf for each in matched.unmatched if not each.of_port]:
             found.sentences.append(f"{first}_model alone has {listed(alone, 5)}.")
@@ -160,7 +164,8 @@ def apart(first: Answer, port: Answer, weights: Mapping[str, str], shapes: Mappi
     largest = max(
         (np.abs(of(first, "gradients")[name]).max(initial=0.0) for name in of(first, "gradients")), default=0.0
     )
-    gradients = gradients_of(weights, of(port, "gradients"), shapes) if of(port, "gradients") else {}
+    taken = of(port, "gradients")
+    gradients = gradients_of({name: text for name, text in weights.items() if name in taken}, taken, shapes)
     for name, gradient in of(first, "gradients").items():
         if np.abs(gradient).max(initial=0.0) < protocol.ZERO_GRADIENT * largest:
             continue

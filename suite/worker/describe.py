@@ -25,7 +25,7 @@ def main(folder: Path) -> None:
     case, dialect = Case.from_json(asked["case"]), asked["dialect"]
     if not asked["weights"]:
         try:
-            leaves = question.of_model(dialect).leaves(question.arguments(case.dims))
+            leaves = question.of_case(dialect, case).leaves
         except UserError as refused:
             (folder / REFUSED).write_text(str(refused), encoding="utf-8")
             return

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from suite.errors import UserError, at_line
+from suite.errors import UserError, at_line, check_known
 from suite.workloads import trees
 from suite.workloads.questions.functions import REFERENCE
 from suite.workloads.questions.loading import loaded
-from suite.workloads.tensors import Tensor
+from suite.workloads.tensors import Tensor, generate
 
 
 def inputs_of(module: ModuleType, path: Path, dims: Mapping[str, int]) -> dict[str, Any]:
@@ -41,6 +42,34 @@ def inputs_of(module: ModuleType, path: Path, dims: Mapping[str, int]) -> dict[s
 def tensors_of(tree: Any) -> dict[str, Tensor]:
     """Returns the tensors of a tree by their paths, without its plain values."""
     return {name: leaf for name, leaf in trees.leaves(tree) if isinstance(leaf, Tensor)}
+
+
+@dataclass(frozen=True, slots=True)
+class Permuted(Tensor):
+    """Another tensor with its axes in another order."""
+
+    source: Tensor
+    order: tuple[int, ...]
+
+    def made(self, name: str, seed: int) -> NDArray[Any]:
+        return generate(self.source, name, seed).transpose(self.order)
+
+
+def in_layout(tree: Mapping[str, Any], layout: Mapping[str, str], where: str) -> dict[str, Any]:
+    """Returns arguments of which some have the axes in another order: `{"image": "NHWC->NCHW"}`. Raises UserError for
+    an order that doesn't fit."""
+    named, found = tensors_of(tree), {}
+    for name, text in layout.items():
+        check_known("tensor", name, named, of=where)
+        tensor, (old, _, new) = named[name], text.replace(" ", "").partition("->")
+        if sorted(old) != sorted(new) or len({*old}) != len(old) or len(old) != len(tensor.shape):
+            raise UserError(
+                f"{where} has {text!r} for {name}, which has {len(tensor.shape)} axes: a letter for each, and the same "
+                'letters in the order that is wanted, like "NHWC->NCHW".'
+            )
+        order = tuple(map(old.index, new))
+        found[name] = Permuted(tuple(tensor.shape[axis] for axis in order), tensor, order, dtype=tensor.dtype)
+    return trees.filled(tree, found) if found else dict(tree)
 
 
 def returning_trees(function: Callable[..., Any], module: ModuleType) -> Callable[..., Any]:

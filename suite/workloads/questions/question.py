@@ -20,7 +20,7 @@ from suite.case import DIM_MAX, Case
 from suite.errors import UserError, at_line, check_known, unknown
 from suite.workloads import digests, trees
 from suite.workloads.catalog import DIALECTS, CaseTensors, Workload, load_module, name_of
-from suite.workloads.questions.arguments import inputs_of, reference, returning_trees, scalar, tensors_of
+from suite.workloads.questions.arguments import in_layout, inputs_of, reference, returning_trees, scalar, tensors_of
 from suite.workloads.questions.functions import (
     GRADIENT,
     LOSS,
@@ -42,7 +42,7 @@ SIZE = "asked"  # the one size of a question: its file's own dims
 HERE = Path(__file__).parent
 LACKING = {"numpy": frozenset({"bfloat16"}), "torch": frozenset({"uint16", "uint32"})}  # types, by dialect
 ASKED = ("inputs", "parameters", "canonical")
-SETTINGS = ("TOLERANCE", "NOT_ON", "STATIC", "GROWS", "WEIGHTS")
+SETTINGS = ("TOLERANCE", "NOT_ON", "STATIC", "GROWS", "WEIGHTS", "LAYOUT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,7 @@ class Question(Workload):
     # The model's parameters and buffers, in a process that measures it.
     found: tuple[Mapping[str, Tensor], Mapping[str, Tensor]] = field(default=({}, {}))
     leaves: tuple[ModelLeaf, ...] = ()
+    layout: Mapping[str, str] = field(default_factory=dict)  # of the case's dialect
 
     @property
     def judging(self) -> tuple[str, ...]:
@@ -97,7 +98,8 @@ class Question(Workload):
         return 1
 
     def arguments(self, dims: Mapping[str, int]) -> dict[str, Any]:
-        return inputs_of(self.module, self.folder, dims)
+        tree = inputs_of(self.module, self.folder, dims)
+        return in_layout(tree, self.layout, f"LAYOUT of {self.folder}") if self.layout else tree
 
     def data_files(self, dims: Mapping[str, int]) -> list[Path]:
         """Returns the files of `from_file`, and those of the modules beside the file that it imports."""
@@ -138,7 +140,8 @@ class Question(Workload):
         of the first model's a port has."""
         if not self.has_model:
             return self
-        model, tree = self.of_model(dialect), self.arguments(case.dims)
+        asked = replace(self, layout=getattr(self.module, "LAYOUT", {}).get(dialect, {}))
+        model, tree = self.of_model(dialect), asked.arguments(case.dims)
         spec = SimpleNamespace(**vars(self.spec))
         spec.OPTIMIZER = OWN if case.pass_ == "train" else None
         if not hasattr(spec, "reference"):
@@ -146,7 +149,7 @@ class Question(Workload):
         leaves = model.leaves(tree)
         is_port = weights is not None and dialect != self.dialects[0]
         found = ported(leaves, weights) if is_port and weights else tensors(leaves)
-        return replace(self, spec=spec, found=found, leaves=tuple(leaves))
+        return replace(asked, spec=spec, found=found, leaves=tuple(leaves))
 
     @property
     def has_ports(self) -> bool:
@@ -218,6 +221,9 @@ def load(path: Path) -> Question:
         written[dialect] = (*written.get(dialect, ()), name)
     right = right_function(text, functions)
     is_model = has_model(functions, MODELS, path)
+    for dialect, layout in getattr(module, "LAYOUT", {}).items():
+        check_known("model's dialect", dialect, written if is_model else (), of=f"LAYOUT of {path}")
+        in_layout(tree, layout, f"LAYOUT of {path}")
     learns = is_model and any(
         f"{function.name.removesuffix(MODEL)}{OPTIMIZER}" in defined(text) for function in functions
     )
