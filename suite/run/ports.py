@@ -24,6 +24,7 @@ from suite.reference.digests import difference
 from suite.workloads.questions.expressions import gradients_of, value_of
 from suite.workloads.questions.layouts import Leaf
 from suite.workloads.questions.models import ModelLeaf
+from suite.workloads.questions.parting import Call, Trace, part
 from suite.workloads.questions.ported import ANSWER, ASKED, LEAVES, REFUSED, read, write
 from suite.workloads.questions.ports import match
 
@@ -60,7 +61,9 @@ class Ports:
         leaves: dict[str, list[ModelLeaf]] = {}
         for dialect in (first, *others):
             try:
-                leaves[dialect] = [*map(read, json.loads(self.job(question, cases[dialect], dialect, folder, "")))]
+                leaves[dialect] = [
+                    *map(read, json.loads(self.job(question, cases, folder, "", dialect).read_text("utf-8")))
+                ]
             except UserError as broken:
                 found.ends[dialect] = (Outcome.ERROR, str(broken))
         for port in others:
@@ -98,21 +101,33 @@ class Ports:
         )
         if alone := [each.leaf for each in matched.unmatched if not each.of_port]:
             found.sentences.append(f"{first}_model alone has {listed(alone, 5)}.")
-        answers = []
-        for dialect in pair:
-            try:
-                answers.append(self.job(question, cases[dialect], dialect, folder, str(folder / "weights.json")))
-            except UserError as broken:
-                found.sentences.append(f"{dialect}_model isn't compared in float64: {broken}")
-                return
+        asked = (question, cases, folder, str(folder / "weights.json"))
+        try:
+            ours_in_f64, theirs_in_f64 = (load(self.job(*asked, dialect)) for dialect in pair)
+        except UserError as broken:
+            found.sentences.append(f"{first}_model and {port}_model aren't compared in float64: {broken}")
+            return
         shapes = {leaf.name: leaf.shape for leaf in ours}
-        if reason := apart(load(answers[0]), load(answers[1]), matched.weights, shapes):
-            found.ends[port] = (Outcome.WRONG, f"{port}_model isn't {first}_model: {reason}")
+        reason = apart(ours_in_f64, theirs_in_f64, matched.weights, shapes)
+        if reason:
+            try:
+                one, other = (trace(dialect, load(self.job(*asked, dialect, trace=True))) for dialect in pair)
+                where = part(one, other, matched.weights)
+            except UserError as broken:
+                found.sentences.append(f"Where {port}_model parts from {first}_model isn't known: {broken}")
+                where = None
+            found.ends[port] = (
+                Outcome.WRONG,
+                f"{port}_model isn't {first}_model: {where.sentence if where else reason}",
+            )
 
-    def job(self, question: Any, case: Case, dialect: str, folder: Path, weights: str, *, trace: bool = False) -> Any:
-        """Runs `suite.worker.describe` on copies of a question's files. Returns the text of the leaves or, with
-        weights, the path of the answer or the trace."""
+    def job(
+        self, question: Any, cases: Mapping[str, Case], folder: Path, weights: str, dialect: str, trace: bool = False
+    ) -> Path:
+        """Runs `suite.worker.describe` on copies of a question's files. Returns the file with the leaves or,
+        with weights, the one with the answer or the trace."""
         place = folder / (f"{dialect}-{'trace' if trace else 'answer'}" if weights else dialect)
+        case = cases[dialect]
         plain_files.clear(place)
         place.mkdir(parents=True)
         for file in (question.folder, *question.data_files(case.dims)):
@@ -131,14 +146,26 @@ class Ports:
         )
         made = place / (ANSWER if weights else LEAVES)
         if made.exists():
-            return made if weights else made.read_text(encoding="utf-8")
+            return made
         refused = place / REFUSED
         last = tail(place / "stderr.log").splitlines()[-1:] or [end.problem or f"it ended with {end.exit_code}"]
         raise UserError(refused.read_text(encoding="utf-8") if refused.exists() else last[0])
 
 
 def as_leaf(leaf: ModelLeaf) -> Leaf:
-    return Leaf(leaf.name, leaf.native_shape, leaf.kind, leaf.trained)
+    return Leaf(leaf.short, leaf.native_shape, leaf.kind, leaf.trained)
+
+
+def trace(dialect: str, found: Answer) -> Trace:
+    calls = []
+    for number, (path, kind) in enumerate(json.loads(str(found["calls"]))):
+        inputs = [value for name, value in found.items() if name.startswith(f"{number} in ")]
+        outputs = {
+            name.partition(" out ")[2]: value for name, value in found.items() if name.startswith(f"{number} out ")
+        }
+        calls.append(Call(path, kind, inputs, outputs))
+    values = of(found, "value")
+    return Trace(f"{dialect}_model", calls, values, sum(value.size for value in values.values()))
 
 
 def load(path: Path) -> Answer:

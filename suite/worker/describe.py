@@ -43,32 +43,34 @@ def answer(folder: Path, question: Any, case: Any, asked: dict[str, Any]) -> Non
 
     data = Data(case, question, 0)
     if asked["trace"]:
-        trace(folder, question.spec.exact(*data.arguments()).calls(training=case.pass_ != "forward"))
+        values, batch = data.arguments()
+        calls = question.spec.exact(values, batch).calls(training=case.pass_ != "forward")
+        trace(folder, calls, {leaf.short: leaf.native(values[leaf.name]) for leaf in question.leaves})
         return
     expected = data.expected()
     if expected is None:
         (folder / REFUSED).write_text(data.no_float64, encoding="utf-8")
         return
-    native = {leaf.name: leaf.native for leaf in question.leaves}
+    leaves = {leaf.name: leaf for leaf in question.leaves}
     found = {f"output {name}": value for name, value in expected.outputs.items()}
     found |= {"loss": np.asarray(expected.losses)} if expected.losses else {}
     for group in ("gradients", "moved", "noise"):
         of = getattr(expected, group)
-        found |= {f"{group} {name}": native[name](value) for name, value in of.items() if name in native}
+        found |= {f"{group} {leaves[name].short}": leaves[name].native(value) for name, value in of.items()}
     np.savez(folder / ANSWER, **found)  # type: ignore[arg-type]  # its stubs take no names but their own
 
 
-def trace(folder: Path, calls: list[Any]) -> None:
-    """Writes the inputs and results of submodules, of the first call of each."""
+def trace(folder: Path, calls: list[Any], values: dict[str, Any]) -> None:
+    """Writes the inputs and results of all submodules, and the values of the leaves."""
     import numpy as np
 
     from suite.workloads import trees
 
-    found: dict[str, Any] = {}
+    found = {f"value {name}": value for name, value in values.items()}
     listed: list[tuple[str, str]] = []
     for path, kind, inputs, results in calls:
         number = len(listed)
-        listed.append((path, kind))
+        listed.append((path.removeprefix("module."), kind))
         found |= {f"{number} in {place}": value for place, value in enumerate(inputs)}
         found |= {f"{number} out {name}": value for name, value in trees.leaves(results)}
     np.savez(folder / ANSWER, calls=json.dumps(listed), **found)

@@ -49,6 +49,11 @@ class ModelLeaf(NamedTuple):
     layout: str = ""
 
     @property
+    def short(self) -> str:
+        """Returns the name that its author knows: the suite has a PyTorch module in another one."""
+        return self.name.removeprefix("module.")
+
+    @property
     def native_shape(self) -> tuple[int, ...]:
         return tuple(self.shape[axis] for axis in NATIVE[self.layout]) or tuple(self.shape)
 

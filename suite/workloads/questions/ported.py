@@ -28,7 +28,7 @@ class Ported(Tensor):
 
     def made(self, name: str, seed: int) -> NDArray[Any]:
         group = name.partition("/")[0]
-        values = {it.name: it.native(generate(it.drawn(), f"{group}/{it.name}", seed)) for it in self.sources}
+        values = {it.short: it.native(generate(it.drawn(), f"{group}/{it.name}", seed)) for it in self.sources}
         return self.leaf.canonical(value_of(self.expression, values))
 
 
@@ -39,10 +39,10 @@ def write(path: Path, first: list[ModelLeaf], weights: Mapping[str, str]) -> Non
 def ported(leaves: list[ModelLeaf], path: Path) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """Returns a port's parameters and buffers, by the file that `write` made."""
     written = json.loads(path.read_text(encoding="utf-8"))
-    first = {leaf.name: leaf for leaf in map(read, written["first"])}
+    first = {leaf.short: leaf for leaf in map(read, written["first"])}
     found: tuple[dict[str, Tensor], dict[str, Tensor]] = ({}, {})
     for leaf in leaves:
-        expression = written["weights"][leaf.name]
+        expression = written["weights"][leaf.short]
         sources = tuple(first[name] for name in dict.fromkeys(leaves_in(expression, first)))
         found[0 if leaf.trained else 1][leaf.name] = Ported(
             tuple(leaf.shape), leaf, expression, sources, dtype=leaf.dtype
