@@ -1,0 +1,25 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["transformers>=5"]
+# ///
+"""Does a compiler gain from Gemma 3's sliding windows where the window is shorter than the text?"""
+
+from suite.ask import integers
+
+
+def inputs(batch=2, length=96):
+    words = integers(batch, length, high=2000, dtype="int64")
+    return {"input_ids": words, "labels": words}
+
+
+def torch_model():
+    from transformers import Gemma3ForCausalLM, Gemma3TextConfig
+
+    size = {"hidden_size": 128, "num_hidden_layers": 2, "intermediate_size": 384, "vocab_size": 2000}
+    heads = {"num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 32, "sliding_window": 16}
+    layers = ["sliding_attention", "full_attention"]
+    return Gemma3ForCausalLM(Gemma3TextConfig(**size, **heads, max_position_embeddings=128, layer_types=layers))
+
+
+def loss(outputs):
+    return outputs["loss"]
