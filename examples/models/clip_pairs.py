@@ -8,7 +8,8 @@ from suite.ask import integers, normal
 
 
 def inputs(batch=4, length=16, side=64):
-    return {"pixel_values": normal(batch, 3, side, side), "input_ids": integers(batch, length, high=1000)}
+    pairs = {"pixel_values": normal(batch, 3, side, side), "input_ids": integers(batch, length, high=1000)}
+    return pairs | {"return_loss": True}
 
 
 def torch_model():
@@ -18,3 +19,7 @@ def torch_model():
     text = size | {"vocab_size": 1000, "bos_token_id": 0, "eos_token_id": 999, "max_position_embeddings": 16}
     vision = size | {"image_size": 64, "patch_size": 16}
     return CLIPModel(CLIPConfig(text_config=text, vision_config=vision, projection_dim=64))
+
+
+def loss(outputs):
+    return outputs["loss"]
