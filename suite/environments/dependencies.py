@@ -15,7 +15,7 @@ import re
 import tempfile
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from suite.environments.variants import package
 from suite.errors import UserError, check_known
 
 BLOCK = re.compile(r"^# /// script$\s(?P<lines>(^#(| .*)$\s)+)^# ///$", re.MULTILINE)  # as PEP 723 gives it
+TIED = ("torchaudio", "torchvision")  # packages whose wheels are built for one build of PyTorch
 REQUIREMENT = re.compile(r"[A-Za-z0-9][^\s'\"/\\@]*(\s*[<>=!~,;].*)?")  # no path, address or option
 
 
@@ -104,8 +105,23 @@ def extended(lock: Lock, requirements: Iterable[str], asked_by: Path) -> Path:
                 f"Because {why.strip().rstrip('.')}. Ask for versions that fit, or measure with an interpreter of your "
                 "own: --python=PATH."
             ) from None
+        check_build(lock, replace(lock, path=draft), asked_by)
         made.write_text(draft.read_text(encoding="utf-8"), encoding="utf-8")
     return made
+
+
+def check_build(base: Lock, extended: Lock, asked_by: Path) -> None:
+    """Raises UserError for a package built for PyTorch with CUDA on top of PyTorch's CPU build: it installs, and then
+    neither it nor what imports it, like timm, can be imported."""
+    torch = base.pins.get("torch", "")
+    for name in TIED:
+        version = extended.pins.get(name, "")
+        if torch.endswith("+cpu") and version and not version.endswith("+cpu"):
+            raise UserError(
+                f"{asked_by}: {name} {version} is built for PyTorch with CUDA and can't be imported beside {torch} of "
+                f"environment {base.name}: UV_FIND_LINKS=DIR (or PIP_FIND_LINKS=DIR) takes the CPU wheel of {name} "
+                "from a folder, or --python=PATH an interpreter that has both."
+            )
 
 
 def folder(target: str) -> Path:

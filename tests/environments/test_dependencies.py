@@ -9,6 +9,7 @@ import pytest
 
 from suite import environments
 from suite.environments import dependencies, venv
+from suite.environments.locks import Lock
 from suite.errors import UserError
 
 KNOWN = ("jax", "numpy", "torch")
@@ -91,3 +92,22 @@ def test_a_package_that_doesnt_fit_is_told_with_both_sides(own_folder: Path, tmp
     said = str(refused.value)
     assert "question.py: numpy<2 can't be added to environment numpy" in said and "numpy==" in said
     assert "\n" not in said and not [*own_folder.rglob("*.txt")]
+
+
+@pytest.mark.parametrize("name", ["torchvision", "torchaudio"])
+@pytest.mark.parametrize(
+    ("torch", "version", "fits"),
+    [("2.13.0+cpu", "0.28.0", False), ("2.13.0+cpu", "0.28.0+cpu", True), ("2.15.0", "0.29.2", True)],
+)
+def test_a_package_of_another_build_of_pytorch_is_refused(
+    tmp_path: Path, name: str, torch: str, version: str, fits: bool
+) -> None:
+    base, more = tmp_path / "torch.txt", tmp_path / "more.txt"
+    base.write_text(f"# Python 3.11\ntorch=={torch} \\\n    --hash=sha256:00\n")
+    more.write_text(f"{base.read_text()}{name}=={version} \\\n    --hash=sha256:00\n")
+    locks = Lock("torch", "cpu", base), Lock("torch", "cpu", more)
+    if fits:
+        dependencies.check_build(*locks, tmp_path / "question.py")
+        return
+    with pytest.raises(UserError, match=rf"question.py: {name} 0.28.0 .* beside 2.13.0\+cpu of environment torch: .*"):
+        dependencies.check_build(*locks, tmp_path / "question.py")
