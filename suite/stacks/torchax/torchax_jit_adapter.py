@@ -203,7 +203,8 @@ class Adapter(OneProgram):
         return self.interop.torch_view(self.put_named(name, torch_modules.native(self.tensors.batch[name], value)))
 
     def put_weight(self, name, value):
-        return self.interop.torch_view(self.put_named(name, np.ascontiguousarray(self.layouts.native(name, value))))
+        value = np.asarray(self.layouts.native(name, value), order="C")  # ascontiguousarray gives a scalar an axis
+        return self.interop.torch_view(self.put_named(name, value))
 
     def place(self, parameters, batch, moments=True):
         weights = {name: self.put_weight(name, value) for name, value in parameters}

@@ -46,11 +46,15 @@ def code(make, of_inputs, loss, optimizer, labels):
 
 
 def without_dropout(module):
-    """Turns off dropout that isn't a module of its own: in attention, LSTMs, stochastic depth."""
+    """Turns off dropout that isn't a module's own call: in attention, which takes a dropout module's probability, in
+    LSTMs, in stochastic depth, and where a model looks it up in its config."""
     for each in module.modules():
-        for name, value in vars(each).items():
-            if "drop" in name and isinstance(value, float):
-                setattr(each, name, 0.0)
+        if isinstance(each, nn.modules.dropout._DropoutNd):
+            each.p = 0.0
+        for holder in filter(None, (each, getattr(each, "config", None))):
+            for name, value in getattr(holder, "__dict__", {}).items():
+                if "drop" in name and isinstance(value, float):
+                    setattr(holder, name, 0.0)
     return module
 
 
@@ -172,4 +176,8 @@ def plain_torch():
     import sys
 
     torchax = sys.modules.get("torchax")
-    return torchax.disable_temporarily() if torchax else nullcontext()
+    if torchax is None:
+        return nullcontext()
+    # A context of torchax that ends inside another one says that all have ended, and then nothing would be disabled.
+    torchax.default_env().enabled = torch._C._len_torch_function_stack() > 0
+    return torchax.disable_temporarily()
