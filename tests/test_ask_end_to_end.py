@@ -278,6 +278,76 @@ def torch_optimizer(parameters):
     first, *rest = parameters
     return torch.optim.AdamW([{"params": [first], "lr": 1e-2}, {"params": rest, "weight_decay": 0.0}], 1e-3)
 """
+PORTS = """# /// script
+# dependencies = ["flax"]
+# ///
+import jax
+import optax
+import torch
+from flax import nnx
+from torch import nn
+
+from suite.ask import integers, normal
+
+LAYOUT = {"torch": {"image": "NHWC->NCHW"}}
+
+
+def inputs(batch=4):
+    return {"image": normal(batch, 6, 5, 3), "label": integers(batch, high=10)}
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm = nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8)
+        self.fc1, self.ln, self.fc2 = nn.Linear(8, 8), nn.LayerNorm(8), nn.Linear(8, 10)
+
+    def forward(self, image):
+        x = torch.relu(self.norm(self.conv(image))).mean((2, 3))
+        return self.fc2(nn.functional.gelu(self.ln(self.fc1(x))))
+
+
+class Port(nnx.Module):
+    def __init__(self, rngs):
+        self.conv, self.bn = nnx.Conv(3, 8, (3, 3), rngs=rngs), nnx.BatchNorm(8, momentum=0.9, rngs=rngs)
+        self.dense, self.norm = nnx.Linear(8, 8, rngs=rngs), nnx.LayerNorm(8, epsilon=1e-5, rngs=rngs)
+        self.head, self.drop = nnx.Linear(8, 10, rngs=rngs), nnx.Dropout(0.5, rngs=rngs)
+
+    def __call__(self, image):
+        x = jax.nn.relu(self.bn(self.conv(image))).mean((1, 2))
+        return self.head(self.drop(jax.nn.gelu(self.norm(self.dense(x)), approximate=False)))
+
+
+def torch_model():
+    return Net()
+
+
+def jax_model():
+    return Port(nnx.Rngs(0))
+
+
+def torch_loss(outputs, label):
+    return nn.functional.cross_entropy(outputs, label.long())
+
+
+def jax_loss(outputs, label):
+    return optax.softmax_cross_entropy_with_integer_labels(outputs, label).mean()
+
+
+def torch_optimizer(parameters):
+    return torch.optim.AdamW(parameters, 1e-3, weight_decay=1e-4)
+
+
+def jax_optimizer():
+    return optax.adamw(1e-3)
+"""
+# What a port may have done otherwise: what the reason says then.
+FAULTS = {
+    "epsilon": (", epsilon=1e-5", "", "ln and norm differ by"),
+    "gelu": (", approximate=False", "", "jax_model has gelu (tanh approximation)"),
+    "decay": (", weight_decay=1e-4", "", "the optimizers differ"),
+    "bias": ("nnx.Linear(8, 10, rngs", "nnx.Linear(8, 10, use_bias=False, rngs", "does not add the bias fc2.bias"),
+}
 # An optimizer that stops, after the steps that the reference takes too.
 LAZY = (
     TRAINED.partition("def torch_optimizer")[0]
@@ -338,6 +408,17 @@ for name, text in TRAINING.items():
         workloads=written(text, name),
         release=name == "single",
     )
+RUNS["ports"] = Asked(
+    3, ("--pass=forward,train", "--stack=torch_eager", "--stack=jax_jit"), workloads=written(PORTS, "ports")
+)
+RUNS["other ports"] = Asked(
+    4,
+    ("--pass=train", "--stack=torch_eager", "--stack=jax_jit"),
+    workloads=lambda folder: [
+        name for kind, (old, new, _) in FAULTS.items() for name in written(PORTS.replace(old, new), kind)(folder)
+    ],
+    release=True,
+)
 RUNS["mutants of questions"] = Asked(
     6, ("--pass=forward",), workloads=written(mutants(), "mutants"), module=TOGETHER, release=True
 )
@@ -401,6 +482,24 @@ def test_a_model_without_float64_is_judged_by_the_majority_of_its_stacks(runs) -
     frame = load(runs["single"].folder).frame
     assert {*frame["outcome"]} == {"ok"} and len(frame) == 4, frame["reason"].to_list()
     assert all("no_float64" in flags and "unverified" not in flags for flags in frame["flags"])
+
+
+@pytest.mark.runs("ports")
+def test_a_port_has_the_first_model_s_weights_and_computes_the_same(runs) -> None:  # type: ignore[no-untyped-def]
+    frame = load(runs["ports"].folder).frame
+    assert {*frame["outcome"]} == {"ok"} and len(frame) == 4, frame["reason"].to_list()
+    assert frame["relative_error"].max() < 1e-5 and not any("unverified" in flags for flags in frame["flags"])
+    written = json.loads(next(runs["ports"].folder.glob("ports/*/weights.json")).read_text(encoding="utf-8"))
+    assert written["weights"]["conv.kernel"] == "conv.weight.transpose(2, 3, 1, 0)" and len(written["weights"]) == 12
+
+
+@pytest.mark.runs("other ports")
+def test_where_a_port_isn_t_the_first_model_it_is_wrong_and_the_reason_says_why(runs) -> None:  # type: ignore[no-untyped-def]
+    frame = load(runs["other ports"].folder).frame
+    for row in frame.iter_rows(named=True):
+        *_, words = FAULTS[row["workload"]]
+        is_first = row["stack"] == "torch_eager"
+        assert row["outcome"] == ("ok" if is_first else "wrong") and (is_first or words in row["reason"]), row["reason"]
 
 
 @pytest.mark.runs("undefined")

@@ -22,7 +22,7 @@ from suite.launch.attempt import run_job, tail
 from suite.launch.engine import Engine
 from suite.reference.digests import difference
 from suite.workloads.questions.expressions import gradients_of, value_of
-from suite.workloads.questions.layouts import Leaf
+from suite.workloads.questions.layers import Leaf
 from suite.workloads.questions.models import ModelLeaf
 from suite.workloads.questions.parting import Call, Trace, part
 from suite.workloads.questions.ported import ANSWER, ASKED, LEAVES, REFUSED, read, write
@@ -99,6 +99,11 @@ class Ports:
             f"{port}_model has {first}_model's weights: {len(matched.weights)} leaves, matched by names and shapes. "
             f"The table, which the file may have: {os.path.relpath(table)}"
         )
+        if apart_in_steps := summed(matched.weights):
+            found.sentences.append(
+                f"{listed(apart_in_steps, 3)} of {port}_model: {first}_model has other leaves there, which add up to it, "
+                "or are shared. So steps of training move the two models apart, and only the first step is compared."
+            )
         if alone := [each.leaf for each in matched.unmatched if not each.of_port]:
             found.sentences.append(f"{first}_model alone has {listed(alone, 5)}.")
         asked = (question, cases, folder, str(folder / "weights.json"))
@@ -198,6 +203,8 @@ def apart(first: Answer, port: Answer, weights: Mapping[str, str], shapes: Mappi
             continue
         if said := differs(f"gradient of {name}", gradient, gradients[name], TOLERANCE):
             return said
+    if summed(weights):
+        return ""
     moved, noise = of(first, "moved"), of(port, "noise")
     for name, movement in of(port, "moved").items():
         wanted = np.where(noise[name], 0.0, value_of(weights[name], moved)) if name in noise else None
@@ -209,6 +216,13 @@ def apart(first: Answer, port: Answer, weights: Mapping[str, str], shapes: Mappi
                 "told, torch.optim.AdamW decays weights by 0.01, optax.adamw by 0.0001)"
             )
     return ""
+
+
+def summed(weights: Mapping[str, str]) -> list[str]:
+    """Returns the port's leaves for which the first model has several, as two biases that are added, or which share one
+    of the first's. Such models compute the same, but an optimizer moves them apart."""
+    texts = [*weights.values()]
+    return [name for name, text in weights.items() if "+" in text or "0 *" in text or texts.count(text) > 1]
 
 
 def of(answer: Answer, group: str) -> dict[str, np.ndarray[Any, Any]]:

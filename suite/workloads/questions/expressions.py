@@ -105,7 +105,7 @@ def computed(node: Any, of: Callable[[Any], Array]) -> Any:
         case ast.Subscript(inner, item):
             return computed(inner, of)[window(item)]
         case ast.Call(ast.Attribute(inner, "transpose" | "reshape" as method), arguments, []):
-            return getattr(computed(inner, of), method)(*map(whole, arguments))
+            return getattr(computed(inner, of), method)(tuple(map(whole, arguments)))
         case ast.Call(ast.Name("concatenate"), arguments, [] | [ast.keyword("axis")] as axis) if arguments:
             return np.concatenate([computed(each, of) for each in arguments], whole(axis[0].value) if axis else 0)
     raise ValueError(f"`{ast.unparse(node)}` is none of the forms {FORMS}")

@@ -8,15 +8,17 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from heapq import nlargest
 from itertools import combinations, starmap
+from math import prod
 
 from suite.errors import UserError
 from suite.workloads.questions.expressions import leaves_in, shape_of, unknown_leaf
-from suite.workloads.questions.layouts import MATRICES, Layer, Leaf, between, layers
+from suite.workloads.questions.layers import MATRICES, Layer, Leaf, layers
+from suite.workloads.questions.layouts import between
 
-FUSION = frozenset(("q", "k", "v", "qkv"))
-HEADS = FUSION - {"qkv"}
-Words = tuple[frozenset[str], frozenset[str]]
-Pair = tuple[Layer, Layer]  # of the first model, of the port
+APART = frozenset("qkv")  # the words of queries, keys and values
+Described = tuple[Leaf, str, Layer]  # with its role, and the layer that it is of
+Words = tuple[frozenset[str], frozenset[str]]  # of a layer's name in each model
+Pair = tuple[Layer, Layer]  # of each model
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +45,20 @@ def match(first: Sequence[Leaf], port: Sequence[Leaf], written: Mapping[str, str
     weights = checked(written or {}, first, port)
     shapes = {leaf.name: leaf.shape for leaf in first}
     given = [(each, name) for name, expression in weights.items() for each in leaves_in(expression, shapes)]
-    ours, theirs = list(first), list(port)
+    ours_left, theirs_left = list(first), list(port)
     for fused in (True, False):  # what isn't matched as one layer, may be as queries, keys and values apart
-        pairs = list(paired(layers(ours, fused=fused), layers(theirs, fused=fused), given))
-        weights = found_in(pairs) | weights
+        pairs = list(paired(layers(ours_left, fused=fused), layers(theirs_left, fused=fused), given, fused=fused))
+        found = {name: texts for pair in pairs for name, texts in between(*pair).items() if len(texts) == 1}
+        weights = {name: min(texts) for name, texts in found.items()} | weights
         done = [{leaf.name for pair in pairs for _, leaf in pair[side].leaves} for side in (0, 1)]
-        ours, theirs = (
-            [it for it in side if it.name not in names] for side, names in zip((ours, theirs), done, strict=True)
-        )
-    weights = tied(first, ours, theirs) | weights
+        ours_left = [leaf for leaf in ours_left if leaf.name not in done[0]]
+        theirs_left = [leaf for leaf in theirs_left if leaf.name not in done[1]]
+    weights = tied(first, ours_left, theirs_left) | weights
     used = {each for expression in weights.values() for each in leaves_in(expression, shapes)}
-    left = [(leaf, port, False) for leaf in first if leaf.name not in used]
-    left += [(leaf, first, True) for leaf in port if leaf.name not in weights]
-    unmatched = [Unmatched(leaf.name, of_port, partners(leaf, others)) for leaf, others, of_port in left]
-    return Matched({leaf.name: weights[leaf.name] for leaf in port if leaf.name in weights}, unmatched)
+    ours, theirs = described(first), described(port)
+    left = [Unmatched(it, of_port=False, partners=partners(ours[it], theirs)) for it in ours if it not in used]
+    left += [Unmatched(it, of_port=True, partners=partners(theirs[it], ours)) for it in theirs if it not in weights]
+    return Matched({leaf.name: weights[leaf.name] for leaf in port if leaf.name in weights}, left)
 
 
 def checked(written: Mapping[str, str], first: Sequence[Leaf], port: Sequence[Leaf]) -> dict[str, str]:
@@ -70,14 +72,11 @@ def checked(written: Mapping[str, str], first: Sequence[Leaf], port: Sequence[Le
     return dict(written)
 
 
-def found_in(pairs: Sequence[Pair]) -> dict[str, str]:
-    """Returns the expressions of leaves that have one alone."""
-    found = {name: texts for pair in pairs for name, texts in between(*pair).items()}
-    return {name: next(iter(texts)) for name, texts in found.items() if len(texts) == 1}
-
-
-def paired(first: Sequence[Layer], port: Sequence[Layer], given: Sequence[tuple[str, str]]) -> Iterator[Pair]:
-    """Yields the layers of two models that belong together; first those of `given` pairs of leaves."""
+def paired(
+    first: Sequence[Layer], port: Sequence[Layer], given: Sequence[tuple[str, str]], *, fused: bool
+) -> Iterator[Pair]:
+    """Yields the layers of two models that belong together; first those of `given` pairs of leaves. With `fused`, one
+    that is called queries, keys and values has a partner that is, too."""
     of_first, of_port = ({leaf.name: layer for layer in model for _, leaf in layer.leaves} for model in (first, port))
     known = [(of_first[one], of_port[other]) for one, other in given if one in of_first and other in of_port]
     fixed = {theirs: ours for ours, theirs in known if fits(form(ours), form(theirs))}
@@ -87,28 +86,33 @@ def paired(first: Sequence[Layer], port: Sequence[Layer], given: Sequence[tuple[
     theirs = [layer for layer in port if layer not in fixed]
     groups: list[tuple[set[int], set[int]]] = []  # places of layers that may belong together, by kinds and shapes
     for place, layer in enumerate(theirs):
-        group = ({our for our, its in enumerate(forms) if fits(its, form(layer))}, {place})
+        like = form(layer)
+        near = [at for at, other in enumerate(forms) if not (fused and "qkv" in other.words ^ like.words)]
+        group = ({at for at in near if fits(forms[at], like)}, {place})
         for other in [each for each in groups if each[0] & group[0]]:
             groups.remove(other)
             group = (group[0] | other[0], group[1] | other[1])
         groups.append(group)
-    words = {(ours.words, its.words) for its, ours in fixed.items()}
-    for ours, its in groups:
-        yield from decided([rest[place] for place in sorted(ours)], [theirs[place] for place in sorted(its)], words)
+    words = {(one.words, other.words) for other, one in fixed.items()}
+    for our, its in groups:
+        yield from decided([rest[at] for at in sorted(our)], [theirs[at] for at in sorted(its)], words)
 
 
 def form(layer: Layer) -> Layer:
     """Returns what there is of a layer without its name: it fits what others of its form fit."""
     leaves = ((place, leaf, f"{each}.{leaf.name.split('.')[-1]}") for each, (place, leaf) in enumerate(layer.leaves))
-    return Layer(tuple((place, replace(leaf, name=name)) for place, leaf, name in leaves), layer.words & FUSION)
+    return Layer(
+        tuple((place, replace(leaf, name=name)) for place, leaf, name in leaves), layer.words & {*APART, "qkv"}
+    )
 
 
 @lru_cache(maxsize=4096)
 def fits(first: Layer, port: Layer) -> bool:
+    """Whether a port's layer may be the first model's, by kinds and shapes; of both, the forms."""
     kinds = {first.kind, port.kind} - {"other"}
     if (first.main, first.size) != (port.main, port.size) or (len(kinds) > 1 and not kinds <= {*MATRICES}):
         return False
-    if (first.words >= HEADS) != (port.words >= HEADS):
+    if (first.words >= APART) != (port.words >= APART):
         return False  # `query_key_value`: in most models these alternate by heads
     apart = ["q" in layer.parts("weight").get("", ()) for layer in (first, port)]
     if apart[0] != apart[1] and "qkv" not in first.words & port.words:
@@ -120,23 +124,21 @@ def fits(first: Layer, port: Layer) -> bool:
 def decided(first: Sequence[Layer], port: Sequence[Layer], known: Collection[Words]) -> Iterator[Pair]:
     """Yields which of the layers that fit one another belong together. Layers whose names have the same words are
     alike, but for their number; so they are matched in order, once it is seen which words mean the same."""
-    ours, theirs = by_words(first), by_words(port)
+    ours, theirs = (
+        {it.words: [its for its in model if its.words == it.words] for it in model} for model in (first, port)
+    )
     common = [frozenset.intersection(*groups) if groups else frozenset() for groups in (ours, theirs)]
+    several = min(len(ours), len(theirs)) > 1
     for one, other in [(one, other) for one in ours for other in theirs]:
-        same = one - common[0] == other - common[1] != frozenset()
+        same = several and one - common[0] == other - common[1]
         if (same or (one, other) in known) and one in ours and other in theirs and len(ours[one]) == len(theirs[other]):
             yield from in_order(ours.pop(one), theirs.pop(other))
-    if sum(map(len, ours.values())) != sum(map(len, theirs.values())):
+    if sum(map(len, ours.values())) != sum(map(len, theirs.values())):  # one model has more: order alone can't tell
         near = {one: [other for other in theirs if alike(one, other) > 0.5] for one in ours}
         for one, others in near.items():
             if len(others) == 1 and sum(others[0] in each for each in near.values()) == 1:
                 yield from in_order(ours.pop(one), theirs.pop(others[0]))
-    rest = [[layer for layer in model if layer.words in left] for model, left in ((first, ours), (port, theirs))]
-    yield from in_order(*rest)
-
-
-def by_words(layers: Sequence[Layer]) -> dict[frozenset[str], list[Layer]]:
-    return {it.words: [other for other in layers if other.words == it.words] for it in layers}
+    yield from in_order([it for it in first if it.words in ours], [it for it in port if it.words in theirs])
 
 
 def in_order(first: Sequence[Layer], port: Sequence[Layer]) -> list[Pair]:
@@ -175,18 +177,24 @@ def tied(first: Sequence[Leaf], left: Sequence[Leaf], port: Sequence[Leaf]) -> d
         if leaf is None or leaf.kind not in ("embedding", *MATRICES) or any(fits(form(it), form(layer)) for it in rest):
             continue
         texts = [text for it in embeddings for text in between(it, layer)[leaf.name]]
-        if len(texts) == 1 and len({*leaf.shape}) > 1:
+        if len(texts) == 1 and len({*leaf.shape}) > 1:  # a square one may be any layer that only the port has
             found[leaf.name] = texts[0]
     return found
 
 
-def partners(leaf: Leaf, others: Sequence[Leaf]) -> tuple[str, ...]:
+def described(model: Sequence[Leaf]) -> dict[str, Described]:
+    """Returns each leaf of a model, by name, with its role and its layer."""
+    return {leaf.name: (leaf, place[0], layer) for layer in layers(model, fused=False) for place, leaf in layer.leaves}
+
+
+def partners(described: Described, others: Mapping[str, Described]) -> tuple[str, ...]:
     """Returns the likeliest three of the other model's leaves."""
-    (own,) = layers([leaf], fused=False)
+    leaf, role, layer = described
 
-    def likely(other: Leaf) -> float:
-        (its,) = layers([other], fused=False)
-        same = [own.main == its.main, own.size == its.size, leaf.trained == other.trained, leaf.kind == other.kind]
-        return sum(same) + 2 * (sorted(leaf.shape) == sorted(other.shape)) + likeness(own, its)
+    def likely(name: str) -> float:
+        other, its, where = others[name]
+        same = [role == its, leaf.trained == other.trained, leaf.kind == other.kind]
+        same += [sorted(leaf.shape) == sorted(other.shape), prod(leaf.shape) == prod(other.shape)] * 2
+        return sum(same) + likeness(layer, where)
 
-    return tuple(other.name for other in nlargest(3, others, key=likely))
+    return tuple(nlargest(3, others, key=likely))

@@ -250,19 +250,19 @@ BAD = {
         ),
         "line 6: no stack runs numba_a",
     ),
-    "model of JAX": (
+    "model of TensorFlow": (
         (
             "from suite.ask import normal\ndef inputs(n=1):\n    return {'x': normal(n)}\n"
-            "def jax_model():\n    return None"
+            "def tf_model():\n    return None"
         ),
-        "line 4: a model is of torch as yet; jax_model isn't",
+        "line 4: a model is of torch or jax as yet; tf_model isn't",
     ),
     "model and function": (
         (
             "from suite.ask import normal\ndef inputs(n=1):\n    return {'x': normal(n)}\n"
             "def torch_model():\n    return None\ndef torch_f(x):\n    return x"
         ),
-        "line 6: beside torch_model there is torch_f. A model is measured alone",
+        "line 6: beside torch_model there is torch_f, which is no model",
     ),
     "lambda": (
         ("from suite.ask import normal\ndef inputs(n=1):\n    return {'x': normal(n), 'k': 2}\njax_f = lambda x: x"),

@@ -84,27 +84,36 @@ def of_function(params, apply):
 def of_linen(model, settle, inputs):
     from flax import linen
 
+    kinds = {}
+
     def settling(function, arguments, named, context):
         settle(context.module)
+        kinds[".".join(context.module.path)] = type(context.module).__name__
         return function(*arguments, **named)
 
     flags, key = flags_of(model.__call__), jax.random.key(0)
     rngs = {"params": key, "dropout": key}
-    made = {} if inputs is None else linen.unbox(model.lazy_init(rngs, **flags[0] | taken(model.__call__, inputs, ())))
+    with linen.intercept_methods(settling):  # its modules are made in the call
+        made = {} if inputs is None else model.lazy_init(rngs, **flags[0] | taken(model.__call__, inputs, ()))
+    made = linen.unbox(made)
     if others := made.keys() - {"params", "batch_stats"}:
         raise TypeError(f"a module with parameters and batch statistics is taken; this one has {', '.join(others)} too")
 
     def call(parameters, buffers, arguments, *, training):
         variables = {"params": parameters, "batch_stats": buffers}
-        with linen.intercept_methods(settling):  # its modules are made in the call
+        with linen.intercept_methods(settling):
             outputs, updated = model.apply(
                 variables, rngs={"dropout": key}, mutable=["batch_stats"] * training, **flags[training] | arguments
             )
         return outputs, updated.get("batch_stats", buffers)
 
     (parameters, _), (buffers, _) = (split(made.get(name, {})) for name in ("params", "batch_stats"))
+    parameters, buffers = (
+        {name: of[name] for name in base.flat(made.get(collection, {}))}  # in the order in which they were made
+        for of, collection in ((parameters, "params"), (buffers, "batch_stats"))
+    )
     takes = model.__call__
-    return SimpleNamespace(parameters=parameters, buffers=buffers, fan_in={}, kinds={}, takes=takes, call=call)
+    return SimpleNamespace(parameters=parameters, buffers=buffers, fan_in={}, kinds=kinds, takes=takes, call=call)
 
 
 def of_nnx(model, settle):
@@ -134,8 +143,24 @@ def of_nnx(model, settle):
         outputs = module(**flags[training] | arguments)
         return outputs, renamed(names, nnx.state(module, nnx.BatchStat)) if training else buffers
 
+    order = {name: place for place, name in enumerate(written(model))}
+    parameters, buffers = (
+        dict(sorted(of.items(), key=lambda item: order.get(item[0], len(order)))) for of in (parameters, buffers)
+    )
     takes = model.__call__
     return SimpleNamespace(parameters=parameters, buffers=buffers, fan_in={}, kinds=kinds, takes=takes, call=call)
+
+
+def written(node, name="", seen=()):
+    """Yields the dotted names of what is in a module of nnx, in the order in which it was set; nnx itself sorts."""
+    if isinstance(node, (list, tuple)):
+        branches = [*enumerate(node)]
+    else:
+        branches = [*(node if isinstance(node, dict) else getattr(node, "__dict__", {})).items()]
+    for key, branch in branches:
+        if id(branch) not in seen and not str(key).startswith("_"):
+            yield from written(branch, f"{name}.{key}".lstrip("."), (*seen, id(node)))
+    yield name
 
 
 def of_equinox(model, state, settle):
