@@ -24,7 +24,8 @@ from suite.reference.digests import difference
 from suite.workloads.questions.expressions import gradients_of, value_of
 from suite.workloads.questions.layers import Leaf
 from suite.workloads.questions.models import ModelLeaf
-from suite.workloads.questions.parting import Call, Trace, part
+from suite.workloads.questions.pairing import Call, Trace
+from suite.workloads.questions.parting import part
 from suite.workloads.questions.ported import ANSWER, ASKED, LEAVES, REFUSED, read, write
 from suite.workloads.questions.ports import match
 
@@ -101,8 +102,8 @@ class Ports:
         )
         if apart_in_steps := summed(matched.weights):
             found.sentences.append(
-                f"{listed(apart_in_steps, 3)} of {port}_model: {first}_model has other leaves there, which add up to it, "
-                "or are shared. So steps of training move the two models apart, and only the first step is compared."
+                f"{listed(apart_in_steps, 3)} of {port}_model: {first}_model has other leaves there, which add up to "
+                "it or are shared. So steps of training move the two models apart, and only the first step is compared."
             )
         if alone := [each.leaf for each in matched.unmatched if not each.of_port]:
             found.sentences.append(f"{first}_model alone has {listed(alone, 5)}.")

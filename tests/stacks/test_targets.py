@@ -121,6 +121,12 @@ def test_exactly_these_variables_are_set(stack: str, target: str, monkeypatch: p
     assert adapter_class(stack).environ(case, "/caches/one") == wanted
 
 
+def test_a_question_s_model_in_jax_is_made_on_the_host_beside_an_accelerator() -> None:
+    for target, platforms in {"cpu": "cpu", "cuda": "cuda,cpu", "tpu": "tpu,cpu"}.items():
+        case = case_of(stack="jax_jit", target=target, implementation="model")
+        assert adapter_class("jax_jit").environ(case, "/nowhere")["JAX_PLATFORMS"] == platforms
+
+
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_tensorflow_s_default_is_stated_where_it_is_the_same_for_all_processors(
     machine: str, monkeypatch: pytest.MonkeyPatch

@@ -3,54 +3,18 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import permutations
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from suite.workloads.questions.recomputed import RECOMPUTED, momentum
-from suite.workloads.questions.suspicions import RECENT, SUSPICIONS, TOLERANCE, Array, Evidence, Test, axes, error
+from suite.workloads.questions import pairing
+from suite.workloads.questions.pairing import Array, Layouts, Pair, Trace, differ, error, leaves_in, owner
+from suite.workloads.questions.recomputed import RECOMPUTED, axes, momentum
+from suite.workloads.questions.suspicions import RECENT, SUSPICIONS, Evidence, Found
 
-Arrays = list[tuple[Array, Array]]  # of the first model and of the port, in the first's layout
-Layouts = dict[int, tuple[int, ...]]  # the order of the port's axes in the first's layout, by their number
-FUSED = ("attention", "lstm", "gru")  # modules with leaves that other models have in several
 FEWEST = 8  # elements: whatever is estimated from fewer of them, fits by chance
 WORK = 0.02  # a share
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A submodule's call; that of the model itself has an empty path."""
-
-    path: str
-    kind: str
-    inputs: Sequence[Array]
-    outputs: Mapping[str, Array]
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """A model's run in float64: its calls in the order in which they end, so that its own is the last; its leaves; and
-    its running statistics after a step of training, if one was taken."""
-
-    name: str
-    calls: Sequence[Call]
-    values: Mapping[str, Array]
-    parameters: int
-    flops: float | None = None
-    after: Mapping[str, Array] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """The calls of either model that have the same leaves: one each, or several such as queries, keys and values."""
-
-    paths: tuple[str, str]
-    calls: tuple[list[Call], list[Call]]
-    inputs: Arrays
-    outputs: Arrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,48 +32,57 @@ def part(first: Trace, port: Trace, weights: Mapping[str, str]) -> Parting | Non
     """Returns where two models part that were run on the same inputs; None if what they return agrees. `weights` are
     the port's leaves as expressions in the first's."""
     ours, theirs = first.calls[-1], port.calls[-1]
-    returned = partners(ours.outputs, theirs.outputs)
+    returned = pairing.partners(ours.outputs, theirs.outputs)
     layouts: Layouts = {}
-    pairs = list(paired(first, port, weights, layouts))
+    pairs = list(pairing.paired(first, port, weights, layouts))
     if not any(differ(*each) for each in returned):
-        if lacking := [*ours.outputs][len(returned) :]:
-            found = ("output", f"{port.name} does not return {lacking[0]} of {first.name}")
-            return said(("", ""), math.inf, "What both models return agrees", found)
+        for one, other in ((first, port), (port, first)):
+            for name in pairing.lacking(one.calls[-1].outputs, other.calls[-1].outputs):
+                found = ("output", f"{other.name} does not return {name} of {one.name}")
+                return said(("", ""), math.inf, "What both models return agrees", found)
         return moved(first, port, weights, pairs)
     agreed: list[Pair] = []
     for pair in [*pairs, Pair((first.name, port.name), ([ours], [theirs]), returned, returned)]:
         if any(differ(*each) for each in pair.outputs):
-            return parted(first, port, pair, agreed, layouts)
+            return parted(first, port, weights, pair, agreed, layouts)
         agreed += [pair] if pair.outputs else []
     return None
 
 
-def parted(first: Trace, port: Trace, pair: Pair, agreed: Sequence[Pair], layouts: Layouts) -> Parting:
+def parted(
+    first: Trace, port: Trace, weights: Mapping[str, str], pair: Pair, agreed: Sequence[Pair], layouts: Layouts
+) -> Parting:
     """Says how the first pair differs that does, and what that looks like."""
     came = [each for each in pair.inputs if differ(*each)]
     a, b = (came or [each for each in pair.outputs if differ(*each)])[0]
-    last, (call, *_) = pair.calls[0][-1], pair.calls[0]
+    call, last = pair.calls[0][0], pair.calls[0][-1]
     what = f"{('inputs' if came else 'outputs') if last.path else 'results'} of {' and '.join(pair.paths)}"
     where = f"After {' and '.join(agreed[-1].paths)}, which agree, the {what}" if agreed else f"The {what}"
-    owners = {""} if came else {each.path for each in pair.calls[0]}
-    before = port.calls[: next(place for place, each in enumerate(port.calls) if each is pair.calls[1][0])][-RECENT:]
-    returned = {f"the output of {each.path}": next(iter(each.outputs.values())) for each in before}
-    of_port = {words: aligned(a, it, layouts) for words, it in returned.items()}
+    held = [
+        {name: it for name, it in trace.values.items() if owner(trace, name) in ([""] if came else paths)}
+        for trace, paths in zip((first, port), [[call.path for call in side] for side in pair.calls], strict=True)
+    ]
+    place = next(place for place, it in enumerate(port.calls) if it is pair.calls[1][0])
+    later = {it.path for it in port.calls if it.kind.endswith("_norm")} - {it.paths[1] for it in agreed}
+    before = {f"the {'norm' if it.path in later else 'output of'} {it.path}": it for it in port.calls[:place][-RECENT:]}
+    of_port = {words: pairing.aligned(a, next(iter(it.outputs.values())), layouts) for words, it in before.items()}
     evidence = Evidence(
         (first.name, port.name),
+        last.kind,
         a,
         b,
         x=None if came else next(iter(call.inputs), None),
-        leaves={name: it for name, it in first.values.items() if owner(first, name) in owners},
-        sources=sources_of(agreed),
+        leaves=held[0] | {name: it for name, it in held[1].items() if name not in held[0]},
+        sources=sources_of(agreed[-2 * RECENT :]),
         of_port={words: it for words, it in of_port.items() if it is not None},
-        port_norms=[f"the output of {each.path}" for each in before if each.kind.endswith("_norm")],
-        is_norm=last.kind.endswith("_norm"),
     )
     if a.shape != b.shape:
         return said(pair.paths, math.inf, f"{where} have the shapes {a.shape} and {b.shape}", suspect(evidence, [axes]))
-    found = f"{where} differ by {error(a, b):.2g} (relative Frobenius error)"
-    return said(pair.paths, error(a, b), found, suspect(evidence, [*SUSPICIONS, *RECOMPUTED]))
+    found = suspect(evidence, [*SUSPICIONS, *RECOMPUTED])
+    if not found[0] and not (came and last.path):  # from equal inputs
+        lost = [name for name in unused(first, weights) if not last.path or name in evidence.leaves]
+        found = ("unused", f"{port.name} never uses {lost[0]} of {first.name}") if lost else found
+    return said(pair.paths, error(a, b), f"{where} differ by {error(a, b):.2g} (relative Frobenius error)", found)
 
 
 def said(paths: tuple[str, str], error: float, where: str, found: tuple[str, str]) -> Parting:
@@ -122,12 +95,12 @@ def sources_of(agreed: Sequence[Pair]) -> dict[str, Array]:
     for pair in reversed(agreed):
         for what, arrays in (("output", pair.outputs), ("input", pair.inputs)):
             for a, b in arrays[:1]:
-                if not differ(a, b) and not any(np.array_equal(a, known) for known in found.values()):
+                if not differ(a, b) and not any(pairing.equal(a, it) for it in found.values()):
                     found.setdefault(f"the {what} of {pair.paths[0]}", a)
     return found
 
 
-def suspect(evidence: Evidence, tests: Sequence[Test]) -> tuple[str, str]:
+def suspect(evidence: Evidence, tests: Iterable[Callable[[Evidence], Iterator[Found]]]) -> Found:
     """Returns the first suspicion that its test confirms, in a word and in words; two empty ones without any."""
     if evidence.first.ndim and evidence.first.size >= FEWEST:
         with np.errstate(all="ignore"):
@@ -135,106 +108,6 @@ def suspect(evidence: Evidence, tests: Sequence[Test]) -> tuple[str, str]:
                 for found in test(evidence):
                     return found
     return "", ""
-
-
-def paired(first: Trace, port: Trace, weights: Mapping[str, str], layouts: Layouts) -> Iterator[Pair]:
-    """Yields the calls of submodules that have the same leaves, in the first model's order."""
-    groups: list[tuple[set[str], set[str]]] = []  # paths of submodules
-    for leaf, expression in weights.items():
-        group = ({owner(first, name) for name in leaves_in(expression, first.values)}, {owner(port, leaf)})
-        for other in [it for it in groups if it[0] & group[0] or it[1] & group[1]]:
-            groups.remove(other)
-            group = (group[0] | other[0], group[1] | other[1])
-        groups.append(group)
-    found: list[tuple[list[Call], list[Call]]] = []
-    for group in groups:
-        ours, theirs = (
-            [it for it in trace.calls if it.path in own] for trace, own in zip((first, port), group, strict=True)
-        )
-        for kind in {call.kind for call in ours} - {"other"}:  # an embedding, whose matrix may be another layer's too
-            alike = [[call for call in side if call.kind == kind] for side in (ours, theirs)]
-            if [len({call.path for call in side}) for side in alike] == [1, 1]:
-                ours, theirs = alike
-        counts = [len({call.path for call in side}) for side in (ours, theirs)]
-        if counts == [1, 1] and len(ours) == len(theirs) and holds(first, ours[0]) == holds(port, theirs[0]):
-            found += [([one], [other]) for one, other in zip(ours, theirs, strict=True)]
-        elif max(counts) > 1 and counts == [len(ours), len(theirs)]:
-            found.append((ours, theirs))
-    place = {id(call): place for place, call in enumerate(first.calls)}
-    for ours, theirs in sorted(found, key=lambda calls: place[id(calls[0][-1])]):
-        inputs = lined_up(zip(ours[0].inputs, theirs[0].inputs, strict=False), layouts)
-        path, its = ("+".join(call.path for call in side) for side in (ours, theirs))
-        yield Pair((path, its), (ours, theirs), inputs, results(ours, theirs, layouts))
-
-
-def owner(trace: Trace, leaf: str) -> str:
-    """Returns the path of the submodule that has a leaf; of one that isn't called, as in attention, the one around it.
-    Empty where there is none but the model."""
-    kinds = {call.path: call.kind for call in trace.calls}
-    path = leaf.rpartition(".")[0]
-    if path in kinds:
-        return path
-    around = path.rpartition(".")[0]
-    return around if kinds.get(around) in FUSED else ""
-
-
-def holds(trace: Trace, call: Call) -> bool:
-    """Whether a submodule calls others."""
-    return any(other.path.startswith(f"{call.path}.") for other in trace.calls)
-
-
-def leaves_in(expression: str, known: Collection[str]) -> list[str]:
-    names = "|".join(re.escape(name) for name in sorted(known, key=len, reverse=True))
-    return re.findall(rf"(?<![\w.])(?:{names})(?!\w)", expression)
-
-
-def results(first: Sequence[Call], port: Sequence[Call], layouts: Layouts) -> Arrays:
-    """Returns what the calls of a pair return. Of several it is what the last returns; or, as for queries, keys and
-    values that one call gives at once, what all return."""
-    if len(first) == len(port) == 1:
-        both = partners(first[0].outputs, port[0].outputs)
-        return lined_up(both, layouts) or [(a, b) for a, b in both if a.size != b.size]
-    sides = [[next(iter(call.outputs.values())) for call in side] for side in (first, port)]
-    if sides[0][-1].size == sides[1][-1].size:
-        return lined_up([(sides[0][-1], sides[1][-1])], layouts)
-    a, b = (np.concatenate([it.reshape(*it.shape[:2], -1) for it in side], -1) for side in sides)
-    same = lined_up([(np.sort(a), np.sort(b))], layouts)  # heads may be in another order, as their weights are
-    return [(a, a)] if same and not differ(*same[0]) else lined_up([(a, b)], layouts)
-
-
-def lined_up(arrays: Iterable[tuple[Array, Array]], layouts: Layouts) -> Arrays:
-    return [(a, it) for a, b in arrays if (it := aligned(a, b, layouts)) is not None]
-
-
-def partners(first: Mapping[str, Array], port: Mapping[str, Array]) -> Arrays:
-    """Returns outputs by name, or, where no names are the same, in order."""
-    if common := [name for name in first if name in port]:
-        return [(first[name], port[name]) for name in common]
-    return list(zip(first.values(), port.values(), strict=False))
-
-
-def differ(a: Array, b: Array) -> bool:
-    return a.shape != b.shape or error(a, b) > TOLERANCE
-
-
-def aligned(a: Array, b: Array, layouts: Layouts) -> Array | None:
-    """Returns b in the layout of a; None if it can't be known. Where shapes allow several orders of axes, that one
-    holds which made the first arrays of this rank equal."""
-    if a.size != b.size:
-        return None
-    orders = [it for it in permutations(range(b.ndim)) if a.ndim != b.ndim or b.transpose(it).shape == a.shape]
-    if layouts.get(b.ndim) in orders and a.ndim == b.ndim:
-        orders = [layouts[b.ndim]]
-    for order in orders:
-        moved = b.transpose(order).reshape(a.shape)
-        if not differ(a, moved):
-            if a.ndim == b.ndim:
-                layouts.setdefault(b.ndim, order)
-            return moved
-    if a.ndim == b.ndim and orders:
-        return b.transpose(orders[0])
-    shared = min(a.ndim, b.ndim) - 1  # else heads and their features may have an axis each
-    return b.reshape(a.shape) if a.shape[:shared] == b.shape[:shared] else None
 
 
 def moved(first: Trace, port: Trace, weights: Mapping[str, str], pairs: Sequence[Pair]) -> Parting | None:
@@ -250,14 +123,18 @@ def moved(first: Trace, port: Trace, weights: Mapping[str, str], pairs: Sequence
     return None
 
 
+def unused(first: Trace, weights: Mapping[str, str]) -> list[str]:
+    """Returns the first's leaves that the port never uses, unless they are zero."""
+    used = {name for expression in weights.values() for name in leaves_in(expression, first.values)}
+    return [name for name, value in first.values.items() if name not in used and value.any()]
+
+
 def work(first: Trace, port: Trace, weights: Mapping[str, str]) -> str:
     """Returns the sentence beside a verdict on two ports that differ in parameters or FLOPs; else an empty one."""
-    used = {name for expression in weights.values() for name in leaves_in(expression, first.values)}
     sizes = [("parameters", first.parameters, port.parameters), ("FLOPs", first.flops, port.flops)]
     ratios = [(what, theirs / ours) for what, ours, theirs in sizes if ours and theirs is not None]
-    more = [
-        f"{abs(it - 1) * 100:.1f} % {'more' if it > 1 else 'fewer'} {what}" for what, it in ratios if abs(it - 1) > WORK
-    ]
-    alone = [(first.name, [*first.values.keys() - used]), (port.name, [*port.values.keys() - weights.keys()])]
-    left = "; ".join(f"only {name} has {', '.join(sorted(leaves))}" for name, leaves in alone if leaves)
+    ratios = [(what, it) for what, it in ratios if abs(it - 1) > WORK]
+    more = [f"{abs(it - 1) * 100:.1f} % {'more' if it > 1 else 'fewer'} {what}" for what, it in ratios]
+    alone = [(first.name, unused(first, weights)), (port.name, [leaf for leaf in port.values if leaf not in weights])]
+    left = "; ".join(f"only {name} has {', '.join(leaves)}" for name, leaves in alone if leaves)
     return f"{port.name} has {' and '.join(more)} than {first.name}{': ' * bool(left)}{left}." if more else ""

@@ -4,57 +4,39 @@ models agree on, as a fault would have done; what isn't equal within 1e-9 then i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations, permutations, product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from suite.workloads.questions.pairing import TOLERANCE, Array, equal
+
 Found = tuple[str, str]  # the fault in a word, and in words
-TOLERANCE = 1e-9  # relative Frobenius error
 RECENT = 12  # arrays before the difference that a test is made with
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """Two arrays that differ, of the first model and its port, in the first's layout. `x` is the input of the module
-    that they are outputs of, and `leaves` its own; between modules x is None, and `leaves` are those of no module.
-    `sources` are arrays before them on which the models agree, by what they are, newest first; `of_port` is what the
-    port's modules have returned before, `port_norms` those of norms among it."""
+    that they are outputs of, and `leaves` its own; between modules x is None, and `leaves` are those of no module. In
+    both cases the first model's come first.
+    `sources` are arrays before them on which the models agree, by what they are, newest first. `of_port` is what the
+    port's modules have returned before, in which a norm is called one that the first model only calls later."""
 
     names: tuple[str, str]
+    kind: str
     first: Array
     port: Array
     x: Array | None
     leaves: Mapping[str, Array]
     sources: Mapping[str, Array] = field(default_factory=dict)
     of_port: Mapping[str, Array] = field(default_factory=dict)
-    port_norms: Sequence[str] = ()
-    is_norm: bool = False
 
     def both(self, one: str, other: str) -> str:
         return f"{self.names[0]} {one}, {self.names[1]} {other}"
-
-
-Test = Callable[[Evidence], Iterator[Found]]
-
-
-def error(a: Array, b: Array) -> float:
-    """Returns the relative Frobenius error of b; places where both are NaN, or the same infinity, count as equal."""
-    same = (a == b) | (np.isnan(a) & np.isnan(b))
-    off = np.linalg.norm(np.where(same, 0.0, np.where(same, 0.0, b) - np.where(same, 0.0, a)))
-    size = max(np.linalg.norm(np.where(np.isfinite(it), it, 0.0)) for it in (a, b))
-    return float(off / size) if 0 < off < np.inf else np.inf if off else 0.0  # it is NaN where only one of both is
-
-
-def equal(a: Array, b: Array) -> bool:
-    few = slice(None, None, 1 + a.size // 1000)
-    near = np.allclose(a.reshape(-1)[few], b.reshape(-1)[few], 1e-6, 1e-6 * np.abs(b).max(), equal_nan=True)
-    return near and error(a, b) <= TOLERANCE
 
 
 def share(a: Array, b: Array) -> float:
@@ -74,10 +56,10 @@ def multiple(e: Evidence) -> Iterator[Found]:
 
 def order_of_norms(e: Evidence) -> Iterator[Found]:
     """The norm before a block against the norm after it."""
-    for words, it in e.of_port.items():
-        if e.x is None and not e.is_norm and words in e.port_norms and equal(e.port, it):
+    for words, it in e.of_port.items() if e.x is None else ():
+        if words.startswith("the norm") and equal(e.port, it):
             yield "order of norms", e.both("normalises later", f"takes {words} here")
-        if e.x is None and e.is_norm and equal(e.port - e.first, it):
+        if e.kind.endswith("_norm") and equal(e.port - e.first, it):
             yield "order of norms", e.both("normalises before", f"after it adds {words}")
 
 
@@ -89,10 +71,11 @@ def addend(e: Evidence) -> Iterator[Found]:
         for added in spread(each, e.first.shape):
             times = share(added, e.port - e.first)
             if times and equal(e.port - e.first, times * added):
-                once = math.isclose(abs(times), 1, rel_tol=1e-6)
-                how = ("adds once more" if times > 0 else "does not add") if once else f"adds {times:+.6g} times more"
+                how = {1.0: "once more adds", -1.0: "does not add"}.get(
+                    round(times, 6), f"adds {times:+.6g} times more often"
+                )
                 fault = "bias" if words.startswith("bias") else "residual"
-                yield fault, f"{e.names[1]} {how} the {words.removeprefix('the ')}"
+                yield fault, f"unlike {e.names[0]}, {e.names[1]} {how} the {words.removeprefix('the ')}"
 
 
 def spread(value: Array, shape: tuple[int, ...]) -> Iterator[Array]:
@@ -128,30 +111,14 @@ def dropout(e: Evidence) -> Iterator[Found]:
             yield "dropout", f"{e.names[side]} has dropout on, with p = {1 - 1 / factor:.2g}"
 
 
-def axes(e: Evidence) -> Iterator[Found]:
-    """The same numbers in another order: axes exchanged, flattened in another order, heads split otherwise."""
-    width, same = e.first.shape[-1], np.vdot(e.first, e.first) / np.vdot(e.port, e.port)
-    shapes = [it.shape for it in e.sources.values() if it.size == e.first.size and it.ndim < 6]
-    shapes += [(*e.first.shape[:-1], heads, width // heads) for heads in divisors(width)[1:-1] if e.first.ndim < 4]
-    for shape in dict.fromkeys([e.first.shape, *shapes]) if abs(same - 1) < TOLERANCE else ():
-        for order, side in product([*permutations(range(len(shape)))][1:], (1, 0)):
-            one, other = (e.first, e.port)[:: 1 if side else -1]
-            moved = one.reshape(shape).transpose(order)
-            if np.allclose(moved.flat[:64], other.flat[:64]) and equal(moved.reshape(other.shape), other):
-                yield "order of axes", f"{e.names[side]} has the axes {shape} of it in the order {order}"
-
-
-def divisors(number: int) -> list[int]:
-    return [it for it in range(1, number + 1) if number % it == 0]
-
-
 def sigmoid(x: Array) -> Array:
     return 1 / (1 + np.exp(-x))
 
 
-def softmax(x: Array, axis: int = -1) -> Array:
+def softmax(x: Array, axis: int = -1, *, logarithm: bool = False) -> Array:
     powers = np.exp(x - x.max(axis, keepdims=True))
-    return np.asarray(powers / powers.sum(axis, keepdims=True))
+    shares = np.asarray(powers / powers.sum(axis, keepdims=True))
+    return np.log(shares) if logarithm else shares
 
 
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
@@ -165,10 +132,7 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "sigmoid": sigmoid,
     "elu": lambda x: np.where(x > 0, x, np.expm1(x)),
     "leaky relu (0.01)": lambda x: np.where(x > 0, x, 0.01 * x),
-    "leaky relu (0.2)": lambda x: np.where(x > 0, x, 0.2 * x),
     "relu6": lambda x: np.clip(x, 0, 6),
-    "relu squared": lambda x: np.maximum(x, 0) ** 2,
-    "softplus": lambda x: np.logaddexp(x, 0),
     "mish": lambda x: x * np.tanh(np.logaddexp(x, 0)),
 }
 
@@ -176,11 +140,21 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
 def activation(e: Evidence) -> Iterator[Found]:
     """Another activation, a gate's among them; a softmax over another axis; a residual or pooling beside these."""
     for sources in [e.sources] if e.x is None else [{"it": e.first}, {"it": e.port}]:
-        for one, other in explained(e, made_of(dict([*sources.items()][:RECENT]), e.first.shape)):
+        for one, other in explained(e, made_of(likely(e, sources), e.first.shape)):
             place = next(place for place, _ in enumerate(one) if one[place] != other[place])
             fault = ("source", "residual", "pooling", "activation")[place]
             said = [f"has {name} of {words}{more}{pool}" for words, more, pool, name in (one, other)]
             yield "softmax" if all("softmax" in it for it in said) else fault, e.both(said[0], said[1])
+
+
+def likely(e: Evidence, sources: Mapping[str, Array]) -> dict[str, Array]:
+    """Returns the recent sources, of many elements only those that explain a sample of them, or may be pooled."""
+    recent, every = [*sources.items()][:RECENT], 1 + e.first.size // 4000
+    few = {words: x.reshape(-1)[::every] for words, x in recent if x.size == e.first.size}
+    sample = replace(e, first=e.first.reshape(-1)[::every], port=e.port.reshape(-1)[::every])
+    found = str([*explained(sample, made_of(few, sample.first.shape))])
+    newest = [words for words, _ in recent[:2]]
+    return {words: x for words, x in recent if words not in few or words in newest or words in found}
 
 
 def explained(e: Evidence, forms: Iterable[tuple[Any, Array]]) -> Iterator[tuple[Any, Any]]:
@@ -195,10 +169,6 @@ def explained(e: Evidence, forms: Iterable[tuple[Any, Array]]) -> Iterator[tuple
                     return
 
 
-def log_softmax(x: Array, axis: int) -> Array:
-    return np.log(softmax(x, axis))
-
-
 def made_of(sources: Mapping[str, Array], shape: tuple[int, ...]) -> Iterator[tuple[tuple[str, ...], Array]]:
     """Yields what activations make of arrays, of sums and of gates, pooled where that gives `shape`."""
     newest = [words for words in sources if words.startswith("the output")][:2]
@@ -206,20 +176,15 @@ def made_of(sources: Mapping[str, Array], shape: tuple[int, ...]) -> Iterator[tu
         functions = dict(ACTIVATIONS)
         for axis in range(x.ndim):
             functions[f"softmax over axis {axis}"] = partial(softmax, axis=axis)
-            functions[f"log softmax over axis {axis}"] = partial(log_softmax, axis=axis)
+            functions[f"log softmax over axis {axis}"] = partial(softmax, axis=axis, logarithm=True)
         for name, f in functions.items():
             yield from (((words, "", pool, name), it) for pool, it in pooled(f(x), shape))
     for one, (other, y), (name, f) in product(newest, sources.items(), ACTIVATIONS.items()):
         x = sources[one]
         if one != other and x.shape == y.shape and any(True for _ in pooled(x, shape)):
-            values = {
-                " plus {}": f(x + y),
-                " plus twice {}": f(x + 2 * y),
-                ", plus {}": f(x) + y,
-                ", times {}": f(x) * y,
-            }
-            for more, value in values.items():
-                yield from (((one, more.format(other), pool, name), it) for pool, it in pooled(value, shape))
+            made = (" plus", f(x + y)), (" plus twice", f(x + 2 * y)), (", plus", f(x) + y), (", times", f(x) * y)
+            for more, value in made:
+                yield from (((one, f"{more} {other}", pool, name), it) for pool, it in pooled(value, shape))
 
 
 def pooled(x: Array, shape: tuple[int, ...]) -> Iterator[tuple[str, Array]]:
@@ -232,4 +197,4 @@ def pooled(x: Array, shape: tuple[int, ...]) -> Iterator[tuple[str, Array]]:
             yield from ((f", element {i} of {over}", np.take(x, i, over[0])) for i in (0, -1) if len(over) == 1)
 
 
-SUSPICIONS = (multiple, addend, order_of_norms, dropout, axes, activation)  # the cheapest first
+SUSPICIONS = (multiple, addend, order_of_norms, dropout, activation)

@@ -202,11 +202,10 @@ def of_equinox(model, state, settle):
         outputs, after = module(**flags[training] | arguments, state=eqx.combine(refilled(buffers), counts))
         return outputs, renamed(names, eqx.filter(after, eqx.is_inexact_array))
 
-    fan_in = {
-        f"{name}.weight": math.prod(module.weight.shape[1:])
-        for name, module in modules.items()
-        if isinstance(module, (eqx.nn.Conv, eqx.nn.ConvTranspose))
+    convolutions = {
+        name: each for name, each in modules.items() if isinstance(each, (eqx.nn.Conv, eqx.nn.ConvTranspose))
     }
+    fan_in = {f"{name}.weight": math.prod(each.weight.shape[1:]) for name, each in convolutions.items()}
     kinds, takes = {name: type(module).__name__ for name, module in modules.items()}, model.__call__
     return SimpleNamespace(parameters=parameters, buffers=buffers, fan_in=fan_in, kinds=kinds, takes=takes, call=call)
 
