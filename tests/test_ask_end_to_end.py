@@ -366,6 +366,97 @@ def torch_optimizer(parameters):
 )
 # float64 doesn't get through it.
 SINGLE = TRAINED.replace("return self.b(", "image = image.float()\n        return self.b(")
+NNX = '''# /// script
+# dependencies = ["equinox", "flax"]
+# ///
+"""An nnx module with a batch norm and dropout?"""
+from flax import nnx
+import jax
+from suite.ask import integers
+
+
+class Net(nnx.Module):
+    def __init__(self, rngs):
+        self.embedding = nnx.Embed(50, 16, rngs=rngs)
+        self.attention = nnx.MultiHeadAttention(2, 16, dropout_rate=0.2, decode=False, rngs=rngs)
+        self.blocks = nnx.List([nnx.Linear(16, 16, rngs=rngs) for _ in range(2)])
+        self.norm, self.dropout = nnx.BatchNorm(16, rngs=rngs), nnx.Dropout(0.5, rngs=rngs)
+
+    def __call__(self, ids, scale=None):
+        x = self.norm(self.embedding(ids))
+        x = self.dropout(x + self.attention(x))
+        for block in self.blocks:
+            x = jax.nn.gelu(block(x))
+        return {"logits": self.embedding.attend(x), "hidden": [x.mean(), None, True]}
+
+
+def inputs(batch=3):
+    return {"ids": integers(batch, 8, high=50)}
+
+
+def jax_model():
+    return Net(nnx.Rngs(0))
+'''
+EQUINOX = '''# /// script
+# dependencies = ["equinox", "flax"]
+# ///
+"""An Equinox module with a batch norm and dropout?"""
+import equinox as eqx
+import jax
+from suite.ask import normal
+
+
+class Net(eqx.Module):
+    convolution: eqx.nn.Conv1d
+    norm: eqx.nn.BatchNorm
+    dropout: eqx.nn.Dropout
+    head: eqx.nn.Linear
+
+    def __init__(self, key):
+        one, two = jax.random.split(key)
+        self.convolution = eqx.nn.Conv1d(4, 8, 3, padding=1, key=one)
+        self.norm, self.dropout = eqx.nn.BatchNorm(8, "batch", mode="ema"), eqx.nn.Dropout(0.5)
+        self.head = eqx.nn.Linear(8, 5, key=two)
+
+    def one(self, signal, state, key):
+        x, state = self.norm(self.convolution(signal), state)
+        return self.head(self.dropout(jax.nn.relu(x), key=key).mean(1)), state
+
+    def __call__(self, signal, state, key=None):
+        return jax.vmap(self.one, axis_name="batch", in_axes=(0, None, None), out_axes=(0, None))(signal, state, key)
+
+
+def inputs(batch=16):
+    return {"signal": normal(batch, 4, 12)}
+
+
+def jax_model():
+    return eqx.nn.make_with_state(Net)(jax.random.key(0))
+'''
+# Parameters and a function: right op by op and not under jit, and one that counts its calls.
+FUNCTIONS = {
+    "compiled": "1.01 if isinstance(x, jax.core.Tracer) else 1.0",
+    "counting": "COUNTED.append(1) or 1 + 0.01 * len(COUNTED)",
+}
+FUNCTION = """
+import jax
+import jax.numpy as jnp
+from suite.ask import normal
+
+COUNTED = []
+
+
+def inputs(rows=8):
+    return {{"x": normal(rows, 4)}}
+
+
+def apply(params, x):
+    return (x @ params["w"]) * ({})
+
+
+def jax_model():
+    return {{"w": jnp.ones((4, 3))}}, apply
+"""
 MODULES = ("torch_eager", "torch_inductor", "torch_xla", "torchax_jit", "onnxruntime")
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 STACKS = ("--stack=numpy", "--stack=torch_eager", "--stack=jax_jit", "--stack=tf_graph")
@@ -418,6 +509,19 @@ RUNS["other ports"] = Asked(
         name for kind, (old, new, _) in FAULTS.items() for name in written(PORTS.replace(old, new), kind)(folder)
     ],
     release=True,
+)
+RUNS["models of JAX"] = Asked(
+    4,
+    ("--pass=forward,gradient", "--stack=jax_eager", "--stack=jax_jit"),
+    workloads=lambda folder: [*written(NNX, "nnx")(folder), *written(EQUINOX, "eqx")(folder)],
+    release=True,
+)
+RUNS["wrong models of JAX"] = Asked(
+    1,
+    ("--pass=forward", "--stack=jax_eager", "--stack=jax_jit"),
+    workloads=lambda folder: [
+        name for kind, factor in FUNCTIONS.items() for name in written(FUNCTION.format(factor), kind)(folder)
+    ],
 )
 RUNS["mutants of questions"] = Asked(
     6, ("--pass=forward",), workloads=written(mutants(), "mutants"), module=TOGETHER, release=True
@@ -533,6 +637,24 @@ def test_a_module_runs_unchanged_on_five_stacks_and_agrees_with_itself_in_float6
             assert {*json.loads(row["result_types"])} == (leaves if at[1] == "forward" else {""})
             assert row["parameters"] == 50 * 16 + 16 * 3 * 16 + 48 + 16 * 16 + 16 + 16 * 16 * 3 + 16 + 32, "tied once"
     assert len({row["weights_sha256"] for row in found.values() if row["weights_sha256"]}) == 1
+
+
+@pytest.mark.runs("models of JAX")
+def test_modules_of_flax_and_equinox_run_unchanged_and_agree_with_themselves_in_float64(runs) -> None:  # type: ignore[no-untyped-def]
+    frame = load(runs["models of JAX"].folder).frame
+    assert len(frame) == 2 * 2 * 2 and {*frame["outcome"]} == {"ok"}, [*frame["reason"]]
+    assert all(0 < error < 1e-5 for error in frame["relative_error"])
+    assert not any("unverified" in flags for flags in frame["flags"])
+    counts = {"nnx": 50 * 16 + 4 * (16 * 16 + 16) + 2 * (16 * 16 + 16) + 32, "eqx": 8 * 4 * 3 + 8 + 16 + 8 * 5 + 5}
+    assert {(row["workload"], row["parameters"]) for row in frame.iter_rows(named=True)} == {*counts.items()}
+
+
+@pytest.mark.runs("wrong models of JAX")
+def test_a_model_that_is_another_one_under_jit_is_wrong_and_one_that_counts_its_calls_isn_t_measured(runs) -> None:  # type: ignore[no-untyped-def]
+    frame = load(runs["wrong models of JAX"].folder).frame
+    ended = {(row["workload"], row["stack"]): row["outcome"] for row in frame.iter_rows(named=True)}
+    assert ended["compiled", "jax_eager"] == "ok" and ended["compiled", "jax_jit"] == "wrong"
+    assert ended["counting", "jax_eager"] == "unsupported" and ended["counting", "jax_jit"] == "wrong"
 
 
 @pytest.mark.runs("swept")
