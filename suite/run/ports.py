@@ -4,6 +4,7 @@ compute the same in float64 before a time of the second counts."""
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -21,16 +22,17 @@ from suite.guard import plain_files
 from suite.launch.attempt import run_job, tail
 from suite.launch.engine import Engine
 from suite.reference.digests import difference
-from suite.workloads.questions.expressions import gradients_of, value_of
-from suite.workloads.questions.layers import Leaf
 from suite.workloads.questions.models import ModelLeaf
-from suite.workloads.questions.pairing import Call, Trace
-from suite.workloads.questions.parting import part
-from suite.workloads.questions.ported import ANSWER, ASKED, LEAVES, REFUSED, read, write
-from suite.workloads.questions.ports import match
+from suite.workloads.questions.ports.expressions import gradients_of, value_of
+from suite.workloads.questions.ports.layers import Leaf
+from suite.workloads.questions.ports.matching import match
+from suite.workloads.questions.ports.pairing import Call, Trace
+from suite.workloads.questions.ports.parting import part, work
+from suite.workloads.questions.ports.weights import ANSWER, ASKED, LEAVES, REFUSED, read, write
 
 TOLERANCE = 1e-7  # relative, of two models in float64 with equal weights
 MOVED_TOLERANCE = 1e-4  # of what their optimizers' steps write
+EMPTY = np.empty(0)  # where values aren't asked for
 Answer = Mapping[str, np.ndarray[Any, Any]]
 
 
@@ -105,8 +107,11 @@ class Ports:
                 f"{listed(apart_in_steps, 3)} of {port}_model: {first}_model has other leaves there, which add up to "
                 "it or are shared. So steps of training move the two models apart, and only the first step is compared."
             )
-        if alone := [each.leaf for each in matched.unmatched if not each.of_port]:
-            found.sentences.append(f"{first}_model alone has {listed(alone, 5)}.")
+        sizes = [
+            Trace(f"{dialect}_model", (), {leaf.short: EMPTY for leaf in leaves[dialect]}, size(leaves[dialect]))
+            for dialect in pair
+        ]
+        found.sentences.extend(filter(None, [work(sizes[0], sizes[1], matched.weights)]))
         asked = (question, cases, folder, str(folder / "weights.json"))
         try:
             ours_in_f64, theirs_in_f64 = (load(self.job(*asked, dialect)) for dialect in pair)
@@ -156,6 +161,10 @@ class Ports:
         refused = place / REFUSED
         last = tail(place / "stderr.log").splitlines()[-1:] or [end.problem or f"it ended with {end.exit_code}"]
         raise UserError(refused.read_text(encoding="utf-8") if refused.exists() else last[0])
+
+
+def size(leaves: Sequence[ModelLeaf]) -> int:
+    return sum(math.prod(leaf.shape) for leaf in leaves if leaf.trained)
 
 
 def as_leaf(leaf: ModelLeaf) -> Leaf:

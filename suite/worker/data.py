@@ -24,7 +24,9 @@ from suite.reference.expected import (
 from suite.stacks.base import Adapter
 from suite.workloads import trees
 from suite.workloads.catalog import Workload
-from suite.workloads.tensors import Tensor, exact, generate_all, stressed
+from suite.workloads.tensors import Tensor, exact, generate_all, random_words, stressed
+
+SHAKE = 2.0**-20  # about what the roundings of float32 add up to in a deep model
 
 
 class Data:
@@ -85,6 +87,14 @@ class Data:
 
     def results(self, adapter: Adapter, result: Any) -> dict[str, NDArray[Any]]:
         return {"loss": np.asarray(result)} if adapter.train else self.compared(result)
+
+    def shaken(self) -> ReferenceAnswer:
+        """Returns a model's answer in float64 for parameters that are off by a rounding of `SHAKE`."""
+        values, batch = self.arguments()
+        for name, value in values.items():
+            signs = (np.asarray(random_words(f"shaken/{name}").random_raw(value.size)) & np.uint64(1)) * 2.0 - 1.0
+            values[name] = value * (1.0 + SHAKE * signs.reshape(value.shape))
+        return of_model(self.spec.exact, values, batch, self.compared, self.case.pass_)
 
     def expected(self, optimizer: str | None = None) -> ReferenceAnswer | None:
         """Returns what the step must give: the spec's float64 answer, or a model's golden file of these dims; None if

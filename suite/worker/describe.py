@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from suite.workloads.questions.ported import ANSWER, ASKED, LEAVES, REFUSED
+from suite.workloads.questions.ports.weights import ANSWER, ASKED, LEAVES, REFUSED
 
 
 def main(folder: Path) -> None:

@@ -33,7 +33,7 @@ from suite.workloads.questions.functions import (
 )
 from suite.workloads.questions.loading import beside, imported, loaded
 from suite.workloads.questions.models import MODELS, OWN, ModelForm, ModelLeaf, tensors
-from suite.workloads.questions.ported import ported
+from suite.workloads.questions.ports.weights import ported
 from suite.workloads.specs import misspelt
 from suite.workloads.statements import defined, parsed
 from suite.workloads.tensors import Stored, Tensor, nbytes

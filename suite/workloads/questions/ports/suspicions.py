@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from suite.workloads.questions.pairing import TOLERANCE, Array, equal
+from suite.workloads.questions.ports.pairing import TOLERANCE, Array, equal
 
 Found = tuple[str, str]  # the fault in a word, and in words
 RECENT = 12  # arrays before the difference that a test is made with

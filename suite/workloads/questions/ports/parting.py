@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suite.workloads.questions import pairing
-from suite.workloads.questions.pairing import Array, Layouts, Pair, Trace, differ, error, leaves_in, owner
-from suite.workloads.questions.recomputed import RECOMPUTED, axes, momentum
-from suite.workloads.questions.suspicions import RECENT, SUSPICIONS, Evidence, Found
+from suite.workloads.questions.ports import pairing
+from suite.workloads.questions.ports.expressions import leaves_in
+from suite.workloads.questions.ports.pairing import Array, Layouts, Pair, Trace, differ, error, owner
+from suite.workloads.questions.ports.recomputed import RECOMPUTED, axes, momentum
+from suite.workloads.questions.ports.suspicions import RECENT, SUSPICIONS, Evidence, Found
 
 FEWEST = 8  # elements: whatever is estimated from fewer of them, fits by chance
 WORK = 0.02  # a share

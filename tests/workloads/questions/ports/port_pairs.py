@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from suite.workloads.questions.layers import Leaf
+from suite.workloads.questions.ports.layers import Leaf
 
 
 def leaves(text: str) -> list[Leaf]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from suite.workloads.questions.ports.expressions import leaves_in
 
 Array = NDArray[Any]
 Arrays = list[tuple[Array, Array]]  # of the first model and of the port, in the first's layout
@@ -95,11 +96,6 @@ def owner(trace: Trace, leaf: str) -> str:
 def holds(trace: Trace, call: Call) -> bool:
     """Whether a submodule calls others."""
     return any(other.path.startswith(f"{call.path}.") for other in trace.calls)
-
-
-def leaves_in(expression: str, known: Collection[str]) -> list[str]:
-    names = "|".join(re.escape(name) for name in sorted(known, key=len, reverse=True))
-    return re.findall(rf"(?<![\w.])(?:{names})(?!\w)", expression)
 
 
 def results(first: Sequence[Call], port: Sequence[Call], layouts: Layouts) -> Arrays:

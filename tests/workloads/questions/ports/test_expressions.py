@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suite.errors import UserError
-from suite.workloads.questions.expressions import gradients_of, leaves_in, shape_of, value_of
+from suite.workloads.questions.ports.expressions import gradients_of, leaves_in, shape_of, value_of
 
 A, B = np.arange(6.0).reshape(2, 3), 10 + np.arange(6.0).reshape(2, 3)
 VALUES = {"fc.weight": A, "layers.0.if.kernel": B, "fc.weight_v": A + 1, "0.weight": A, "0": np.arange(4.0)}

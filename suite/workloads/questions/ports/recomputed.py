@@ -9,8 +9,8 @@ from itertools import permutations, product
 
 import numpy as np
 
-from suite.workloads.questions.pairing import TOLERANCE, Array, equal
-from suite.workloads.questions.suspicions import Evidence, Found, along, explained, is_shift, share, softmax
+from suite.workloads.questions.ports.pairing import TOLERANCE, Array, equal
+from suite.workloads.questions.ports.suspicions import Evidence, Found, along, explained, is_shift, share, softmax
 
 
 def axes(e: Evidence) -> Iterator[Found]:

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suite.errors import UserError
-from suite.workloads.questions.expressions import shape_of, value_of
-from suite.workloads.questions.layers import Leaf
-from suite.workloads.questions.ports import match
-from tests.workloads.questions.port_pairs import LLAMA, LSTM, MLP, PAIRS, UNET, VIT, leaves
+from suite.workloads.questions.ports.expressions import shape_of, value_of
+from suite.workloads.questions.ports.layers import Leaf
+from suite.workloads.questions.ports.matching import match
+from tests.workloads.questions.ports.port_pairs import LLAMA, LSTM, MLP, PAIRS, UNET, VIT, leaves
 
 TWICE = ("gpt2", "llama", "from_flax_lstm", "lstm", "nnx_lstm", "equinox_lstm", "gru")  # have a sum, or a leaf twice
 

@@ -10,8 +10,8 @@ from itertools import accumulate, product
 from math import prod
 from string import ascii_uppercase
 
-from suite.workloads.questions.expressions import is_number
-from suite.workloads.questions.layers import MATRICES, PARTS, Layer, Leaf
+from suite.workloads.questions.ports.expressions import is_number
+from suite.workloads.questions.ports.layers import MATRICES, PARTS, Layer, Leaf
 
 AXES = "xyz" + ascii_uppercase
 

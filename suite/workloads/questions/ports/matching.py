@@ -11,9 +11,9 @@ from itertools import combinations, starmap
 from math import prod
 
 from suite.errors import UserError
-from suite.workloads.questions.expressions import leaves_in, shape_of, unknown_leaf
-from suite.workloads.questions.layers import MATRICES, Layer, Leaf, layers
-from suite.workloads.questions.layouts import between
+from suite.workloads.questions.ports.expressions import leaves_in, shape_of, unknown_leaf
+from suite.workloads.questions.ports.layers import MATRICES, Layer, Leaf, layers
+from suite.workloads.questions.ports.layouts import between
 
 APART = frozenset("qkv")  # the words of queries, keys and values
 Described = tuple[Leaf, str, Layer]  # with its role, and the layer that it is of

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from suite.environments import venv
 from suite.stacks.catalog import STACKS
-from suite.workloads.questions.pairing import Call, Trace, aligned, differ, equal, error, leaves_in, paired
-from suite.workloads.questions.parting import part, suspect, work
-from suite.workloads.questions.recomputed import RECOMPUTED
-from suite.workloads.questions.suspicions import ACTIVATIONS, SUSPICIONS, Evidence
+from suite.workloads.questions.ports.pairing import Call, Trace, aligned, differ, equal, error, paired
+from suite.workloads.questions.ports.parting import part, suspect, work
+from suite.workloads.questions.ports.recomputed import RECOMPUTED
+from suite.workloads.questions.ports.suspicions import ACTIVATIONS, SUSPICIONS, Evidence
 
 ALL = (*SUSPICIONS, *RECOMPUTED)
 NAMES = ("torch_model", "jax_model")
@@ -189,11 +189,6 @@ def test_the_first_arrays_that_agree_decide_the_layout() -> None:
     split = y.reshape(4, 4, 2, 2)
     assert np.array_equal(aligned(y, split, layouts), y) and np.array_equal(aligned(split, y, layouts), split)
     assert aligned(y, y[:2], layouts) is None
-
-
-def test_leaves_are_told_apart_in_expressions() -> None:
-    known = ["layers.1.w", "layers.10.w", "w", "layers.1.w2"]
-    assert leaves_in("concatenate(layers.10.w.T, layers.1.w2[0:3], w)", known) == ["layers.10.w", "layers.1.w2", "w"]
 
 
 def test_what_is_not_returned_or_never_used_is_named() -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from suite.workloads.questions.expressions import leaves_in, value_of
 from suite.workloads.questions.models import ModelLeaf
+from suite.workloads.questions.ports.expressions import leaves_in, value_of
 from suite.workloads.tensors import Tensor, generate
 
 # Files of the folder in which a model is described (suite/worker/describe.py).
