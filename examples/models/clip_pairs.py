@@ -17,8 +17,7 @@ def torch_model():
 
     size = {"hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 3, "num_attention_heads": 4}
     text = size | {"vocab_size": 1000, "bos_token_id": 0, "eos_token_id": 999, "max_position_embeddings": 16}
-    vision = size | {"image_size": 64, "patch_size": 16}
-    return CLIPModel(CLIPConfig(text_config=text, vision_config=vision, projection_dim=64))
+    return CLIPModel(CLIPConfig(text_config=text, vision_config=size | {"image_size": 64, "patch_size": 16}))
 
 
 def loss(outputs):

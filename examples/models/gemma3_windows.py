@@ -17,8 +17,7 @@ def torch_model():
 
     size = {"hidden_size": 128, "num_hidden_layers": 2, "intermediate_size": 384, "vocab_size": 2000}
     heads = {"num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 32, "sliding_window": 16}
-    layers = ["sliding_attention", "full_attention"]
-    return Gemma3ForCausalLM(Gemma3TextConfig(**size, **heads, max_position_embeddings=128, layer_types=layers))
+    return Gemma3ForCausalLM(Gemma3TextConfig(**size, **heads, layer_types=["sliding_attention", "full_attention"]))
 
 
 def loss(outputs):

@@ -7,7 +7,7 @@
 from suite.ask import normal
 
 
-def inputs(batch=4, side=112):
+def inputs(batch=8, side=112):
     return {"x": normal(batch, 3, side, side)}
 
 
