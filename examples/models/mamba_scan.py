@@ -15,7 +15,8 @@ def inputs(batch=2, length=32):
 def torch_model():
     from transformers import MambaConfig, MambaForCausalLM
 
-    return MambaForCausalLM(MambaConfig(vocab_size=1000, hidden_size=128, num_hidden_layers=2, state_size=16))
+    size = {"vocab_size": 1000, "hidden_size": 128, "num_hidden_layers": 2, "state_size": 16}
+    return MambaForCausalLM(MambaConfig(**size, use_cache=False))
 
 
 def loss(outputs):
