@@ -4,6 +4,8 @@
 # ///
 """How much of BERT's time for masked words does torch.compile save, and how much does XLA?"""
 
+import torch
+
 from suite.ask import integers
 
 
@@ -21,3 +23,7 @@ def torch_model():
 
 def loss(outputs):
     return outputs["loss"]
+
+
+def torch_optimizer(parameters):
+    return torch.optim.AdamW(parameters, lr=3e-4)

@@ -4,6 +4,8 @@
 # ///
 """Do XLA and torch.compile run CLIP's two towers, for pictures and for words, faster than PyTorch alone?"""
 
+import torch
+
 from suite.ask import integers, normal
 
 
@@ -22,3 +24,7 @@ def torch_model():
 
 def loss(outputs):
     return outputs["loss"]
+
+
+def torch_optimizer(parameters):
+    return torch.optim.AdamW(parameters, lr=3e-4)

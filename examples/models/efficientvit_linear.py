@@ -4,14 +4,24 @@
 # ///
 """Is EfficientViT's linear attention as fast under XLA as its authors found it under PyTorch?"""
 
-from suite.ask import normal
+import torch
+
+from suite.ask import integers, normal
 
 
 def inputs(batch=2, side=112):
-    return {"x": normal(batch, 3, side, side)}
+    return {"x": normal(batch, 3, side, side), "label": integers(batch, high=10)}
 
 
 def torch_model():
     import timm
 
     return timm.create_model("efficientvit_b0", num_classes=10)
+
+
+def loss(outputs, label):
+    return torch.nn.functional.cross_entropy(outputs, label.long())
+
+
+def torch_optimizer(parameters):
+    return torch.optim.AdamW(parameters, lr=3e-4)

@@ -4,6 +4,8 @@
 # ///
 """Does a compiler gain from Gemma 3's sliding windows where the window is shorter than the text?"""
 
+import torch
+
 from suite.ask import integers
 
 
@@ -22,3 +24,7 @@ def torch_model():
 
 def loss(outputs):
     return outputs["loss"]
+
+
+def torch_optimizer(parameters):
+    return torch.optim.AdamW(parameters, lr=3e-4)

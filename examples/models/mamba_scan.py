@@ -4,6 +4,8 @@
 # ///
 """How much faster does Mamba's scan get without its own kernels, if a compiler sees all of its steps?"""
 
+import torch
+
 from suite.ask import integers
 
 
@@ -21,3 +23,7 @@ def torch_model():
 
 def loss(outputs):
     return outputs["loss"]
+
+
+def torch_optimizer(parameters):
+    return torch.optim.AdamW(parameters, lr=3e-4)

@@ -4,6 +4,8 @@
 # ///
 """Which stack computes a mixture of experts fastest, where each token goes to two of eight?"""
 
+import torch
+
 from suite.ask import integers
 
 
@@ -22,3 +24,7 @@ def torch_model():
 
 def loss(outputs):
     return outputs["loss"]
+
+
+def torch_optimizer(parameters):
+    return torch.optim.AdamW(parameters, lr=3e-4)

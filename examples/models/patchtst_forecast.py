@@ -4,6 +4,8 @@
 # ///
 """Is a transformer that forecasts time series large enough for a compiler to help?"""
 
+import torch
+
 from suite.ask import normal
 
 
@@ -21,3 +23,7 @@ def torch_model():
 
 def loss(outputs):
     return outputs["loss"]
+
+
+def torch_optimizer(parameters):
+    return torch.optim.AdamW(parameters, lr=3e-4)

@@ -4,6 +4,8 @@
 # ///
 """Which compiler is fastest for a small Qwen3, whose queries share keys and are normalized by head?"""
 
+import torch
+
 from suite.ask import integers
 
 
@@ -22,3 +24,7 @@ def torch_model():
 
 def loss(outputs):
     return outputs["loss"]
+
+
+def torch_optimizer(parameters):
+    return torch.optim.AdamW(parameters, lr=3e-4)

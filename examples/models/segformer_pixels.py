@@ -4,6 +4,8 @@
 # ///
 """What do convolutions between attention layers cost SegFormer on each stack?"""
 
+import torch
+
 from suite.ask import integers, normal
 
 
@@ -20,3 +22,7 @@ def torch_model():
 
 def loss(outputs):
     return outputs["loss"]
+
+
+def torch_optimizer(parameters):
+    return torch.optim.AdamW(parameters, lr=3e-4)

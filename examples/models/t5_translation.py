@@ -4,6 +4,8 @@
 # ///
 """Is T5's encoder and decoder in one step faster by XLA than by torch.compile?"""
 
+import torch
+
 from suite.ask import integers
 
 
@@ -21,3 +23,7 @@ def torch_model():
 
 def loss(outputs):
     return outputs["loss"]
+
+
+def torch_optimizer(parameters):
+    return torch.optim.AdamW(parameters, lr=3e-4)

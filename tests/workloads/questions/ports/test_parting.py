@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from suite.environments import venv
 from suite.stacks.catalog import STACKS
+from suite.workloads.questions.ports.expressions import leaves_in
 from suite.workloads.questions.ports.pairing import Call, Trace, aligned, differ, equal, error, paired
 from suite.workloads.questions.ports.parting import part, suspect, work
 from suite.workloads.questions.ports.recomputed import RECOMPUTED
