@@ -225,7 +225,11 @@ class Agreement:
     def broken(self, row: Row, peer: Row) -> str:
         """Returns in words how the digests of two rows differ; empty if they agree."""
         tolerances = self.float32(row)
-        name, apart = worst(digests(row), digests(peer), tolerances)
+        sides = [digests(row), digests(peer)]
+        if row["dialect"] != peer["dialect"] and Flag.NO_FLOAT64 in row.flags:  # ports call their leaves otherwise
+            named = ("output", "loss")
+            sides = [{name: it for name, it in side.items() if name.startswith(named)} for side in sides]
+        name, apart = worst(sides[0], sides[1], tolerances)
         broken = tolerances.of(name).broken(apart)
         if broken and math.isnan(apart.error) and FORM in name:
             leaf = name.partition(FORM)[0]

@@ -72,6 +72,8 @@ class Ports:
         for port in others:
             if {first, port} <= leaves.keys():
                 self.port(question, cases, (first, port), leaves, folder, found)
+            else:
+                found.ends.setdefault(port, (Outcome.ERROR, f"{first}_model, whose weights it has, couldn't be made"))
         return found
 
     def port(

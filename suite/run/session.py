@@ -55,6 +55,7 @@ class Session:
 
     def __post_init__(self) -> None:
         listener = self.listener
+        self.told: set[str] = set()  # questions whose ports were spoken of
         self.rounds = Rounds(self.runner, listener.attempt_starts, listener.attempt_ends, self.attempt)
 
     @property
@@ -131,9 +132,11 @@ class Session:
 
     def question(self, attempts: Sequence[Attempt]) -> None:
         """Runs the processes of one comparison in a block, and judges them by the majority of dialects."""
-        if attempts[0].block == 1 and not self.runner.plan.reason(attempts[0].case):
-            for sentence in self.runner.ported(attempts[0].case).sentences:
+        case = attempts[0].case
+        if case.workload not in self.told and not self.runner.plan.reason(case):
+            for sentence in self.runner.ported(case).sentences:
                 self.listener.note(sentence)
+            self.told.add(case.workload)
         self.measure(attempts)
         self.judge(attempts)
 
