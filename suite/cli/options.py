@@ -210,8 +210,7 @@ class RunOptions(MeasuringOptions):
     """a lasting name for this machine, like ci-1, where containers have another host name each time"""
 
     def with_words(self, words: Sequence[str]) -> Self:
-        files = tuple(word for word in words if word.endswith(".py") or "/" in word)
-        others = [word for word in words if word not in files]
+        files, others = parted(words)
         return replace(super().with_words(others), file=(*self.file, *files))
 
     def selection(self, cores: Sequence[int]) -> Selection:
@@ -292,17 +291,30 @@ class FrontierOptions(MeasuringOptions):
     """the dim whose largest value is searched for: batch, seq, image or n"""
     limit_memory: Annotated[Names, OFTEN] = ()
     """memory limit of each process tree, like 6GiB; a search of its own for each"""
-    size: Annotated[Names, OFTEN] = ("full",)
-    """the size that has the dims which aren't varied"""
-    pass_: Annotated[Names, OFTEN] = ("train",)
-    """forward or train"""
+    size: Annotated[Names, OFTEN] = ()
+    """the size that has the dims which aren't varied (default: full; of a question file, its own)"""
+    pass_: Annotated[Names, OFTEN] = ()
+    """forward or train, or gradient of a question file (default: train; of a question file, forward)"""
     tolerance: str | None = None
     """the search ends when what doesn't fit is at most this share, 2% or 0.02, above what fits (default: 2%)"""
     python: str | None = None
     """searches with the frameworks that this interpreter has, in place of the suite's locked environments"""
 
+    def with_words(self, words: Sequence[str]) -> Self:
+        files, others = parted(words)
+        asked = tuple(name_of(Path(file).resolve()) for file in files)
+        paths = (*self.workload_path, *files)
+        return replace(super().with_words(others), workload=(*self.workload, *others, *asked), workload_path=paths)
+
     def selection(self, cores: Sequence[int]) -> Selection:
-        return replace(super().selection(cores), limits=limits_of(self.limit_memory), vary=self.vary)
+        of_files = any(path.endswith(".py") for path in map(str, self.workload_path))
+        return replace(
+            super().selection(cores),
+            sizes=self.size or (("asked",) if of_files else ("full",)),
+            passes=self.pass_ or (("forward",) if of_files else ("train",)),
+            limits=limits_of(self.limit_memory),
+            vary=self.vary,
+        )
 
     def chosen_preset(self) -> Preset:
         share = {} if self.tolerance is None else {"search_tolerance": parse_share(self.tolerance, "tolerance")}
@@ -311,6 +323,12 @@ class FrontierOptions(MeasuringOptions):
     @property
     def prepared(self) -> dict[str, Any]:
         return {"python": self.python}
+
+
+def parted(words: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
+    """Returns the question files among typed words, and the other words."""
+    files = tuple(word for word in words if word.endswith(".py") or "/" in word)
+    return files, [word for word in words if word not in files]
 
 
 def threads_of(texts: Sequence[str], usable: int) -> tuple[int, ...]:

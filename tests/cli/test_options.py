@@ -134,6 +134,15 @@ def test_a_search_has_the_tolerance_of_its_preset() -> None:
     assert FrontierOptions().chosen_preset().protocol.search_tolerance == 0.02
 
 
+def test_a_search_takes_a_question_file_in_its_own_size_and_forward_unless_told() -> None:
+    asked = FrontierOptions().with_words(["net.py"]).selection([0])
+    assert (asked.workloads, asked.sizes, asked.passes) == (("net",), ("asked",), ("forward",))
+    trained = FrontierOptions(pass_=("train",)).with_words(["net.py"])
+    assert trained.selection([0]).passes == ("train",) and [path.name for path in trained.workload_paths] == ["net.py"]
+    ours = FrontierOptions().with_words(["gpt2"]).selection([0])
+    assert (ours.workloads, ours.sizes, ours.passes) == (("gpt2",), ("full",), ("train",))
+
+
 def test_a_purpose_replaces_the_preset_s() -> None:
     assert RunOptions(preset="tiny").chosen_preset().purpose is Purpose.TIMED
     assert RunOptions(preset="tiny", purpose="memory", explain=True).chosen_preset().protocol.explain
