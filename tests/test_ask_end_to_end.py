@@ -364,6 +364,8 @@ def torch_optimizer(parameters):
     return Lazy(parameters, 1e-2, momentum=0.9)
 """
 )
+# Dropout that isn't a module, and is on.
+DRAWING = TRAINED.replace("self.drop(", "nn.functional.dropout(")
 # float64 doesn't get through it.
 SINGLE = TRAINED.replace("return self.b(", "image = image.float()\n        return self.b(")
 NNX = '''# /// script
@@ -490,9 +492,10 @@ RUNS["models"] = Asked(
     workloads=written(MODEL, "model"),
     release=True,
 )
-TRAINING = {"trained": TRAINED, "lazy": LAZY, "single": SINGLE}
+TRAINING = {"trained": TRAINED, "lazy": LAZY, "drawing": DRAWING, "single": SINGLE}
+ON = {"trained": ("torch_eager", "torchax_jit"), "single": MODULES[:4]}
 for name, text in TRAINING.items():
-    on = ("torch_eager", "torchax_jit") if name == "trained" else ("torch_eager",) if name == "lazy" else MODULES[:4]
+    on = ON.get(name, ("torch_eager",))
     RUNS[name] = Asked(
         3,
         ("--pass=train", *(f"--stack={stack}" for stack in on)),
@@ -579,6 +582,12 @@ def test_a_model_trains_by_its_own_loss_and_optimizer(runs) -> None:  # type: ig
 def test_an_optimizer_that_stops_is_wrong(runs) -> None:  # type: ignore[no-untyped-def]
     (row,) = load(runs["lazy"].folder).frame.iter_rows(named=True)
     assert row["outcome"] == "wrong" and "a.weight in timed step" in row["reason"]
+
+
+@pytest.mark.runs("drawing")
+def test_a_model_that_draws_random_numbers_isn_t_called_wrong(runs) -> None:  # type: ignore[no-untyped-def]
+    (row,) = load(runs["drawing"].folder).frame.iter_rows(named=True)
+    assert row["outcome"] == "unsupported" and "two calls with the same inputs" in row["reason"]
 
 
 @pytest.mark.runs("single")

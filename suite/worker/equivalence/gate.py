@@ -148,13 +148,7 @@ class Gate:
             against = read if expected is None else expected.outputs
             self.findings.hold_all("last timed {}", self.data.compared(timed.result), against)
         if not adapter.train:
-            if findings.reasons and self.is_question:
-                fresh = self.data.place(adapter, moments=False)  # a function may change its inputs in place
-                again = self.data.compared(adapter.read("output", *fresh).get("output", ()))
-                apart = (difference(again[name], value, name) for name, value in read.items())
-                findings.draws = any(
-                    self.tolerances.of(name).broken(each) for name, each in zip(read, apart, strict=True)
-                )
+            self.check_draws("output", read)
             return
         read = adapter.read("gradients", state, batch)
         if findings.same_names("loss and gradients", read, ["loss", *self.data.parameters]):
@@ -170,6 +164,18 @@ class Gate:
                 self.check_gradient(name, gradient, is_noise=name in noise and bool(noise[name].all()))
             if expected is None and adapter.optimizer in protocol.ADAMW:
                 self.noise = noise
+            self.check_draws("gradients", {"loss": np.asarray(read["loss"])})
+
+    def check_draws(self, what: str, read: dict[str, Array]) -> None:
+        """Where a question's results are wrong, finds out whether two calls with the same inputs give different ones,
+        as those that draw random numbers do."""
+        if not (self.findings.reasons and self.is_question):
+            return
+        fresh = self.data.place(self.adapter, moments=False)  # a function may change its inputs in place
+        found = self.adapter.read(what, *fresh)
+        again = self.data.compared(found.get("output", ())) if what == "output" else found
+        apart = {name: difference(again[name], value, name) for name, value in read.items()}
+        self.findings.draws = any(bool(self.tolerances.of(name).broken(each)) for name, each in apart.items())
 
     def check_inputs(self, batch: Any) -> None:
         """Checks that the timed calls have left the batch as it was: a function that changes an input in place
