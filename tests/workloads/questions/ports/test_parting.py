@@ -245,7 +245,8 @@ def test_faults_planted_in_real_modules_are_named_whichever_is_the_first(pair: s
     for fault, case in planted.items():
         first, port, weights = traces(case)
         uses = {name: leaves_in(text, first.values) for name, text in weights.items()}
-        back = {leaf: " + ".join(name for name, used in uses.items() if leaf in used) for leaf in first.values}
+        terms = {leaf: [name for name, used in uses.items() if leaf in used] for leaf in first.values}
+        back = {leaf: " + ".join(names) for leaf, names in terms.items() if names}
         found, swapped = part(first, port, weights), part(port, first, back)
         assert found is not None and (found.fault, found.paths[1].split("+")[-1]) == (fault, case[-1]), found
         assert swapped is not None and swapped.fault == fault, swapped
