@@ -7,7 +7,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -130,6 +130,25 @@ def tensors(leaves: Iterable[ModelLeaf]) -> tuple[dict[str, Tensor], dict[str, T
     drawn = {leaf.name: (leaf.trained, leaf.drawn()) for leaf in leaves}
     parameters = {name: tensor for name, (trained, tensor) in drawn.items() if trained}
     return parameters, {name: tensor for name, (trained, tensor) in drawn.items() if not trained}
+
+
+def as_tree(result: Any, array: type) -> Any:
+    """Returns a model's result as nested dicts of arrays: of a list its places, of a dataclass or named tuple its
+    fields, of an object such as a cache its attributes. What isn't an array, like a flag or None, is left out."""
+    if isinstance(result, array):
+        return result
+    if hasattr(result, "_asdict"):
+        result = result._asdict()
+    if isinstance(result, Mapping):
+        branches = list(result.items())
+    elif isinstance(result, (tuple, list)):
+        branches = list(enumerate(result))
+    elif is_dataclass(result):
+        branches = [(field.name, getattr(result, field.name)) for field in fields(result)]
+    else:
+        branches = list(getattr(result, "__dict__", {}).items())
+    found = ((str(name), as_tree(branch, array)) for name, branch in branches)
+    return {name: branch for name, branch in found if isinstance(branch, array) or branch}
 
 
 def taken(function: Callable[..., Any], arguments: Values, labels: Sequence[str]) -> dict[str, Any]:

@@ -1,9 +1,7 @@
 """A question's model in JAX, unchanged: its parameters are found, its dropout is off, its results are trees. What
 differs between libraries stands in modules_jax.py."""
 
-from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import fields, is_dataclass
 from types import SimpleNamespace
 
 import jax
@@ -15,7 +13,7 @@ from suite.workloads import trees
 from suite.workloads.questions.dialects import modules_jax
 from suite.workloads.questions.dialects.modules_jax import opened
 from suite.workloads.questions.dialects.question_jax import mean_cube
-from suite.workloads.questions.models import kind_of, taken
+from suite.workloads.questions.models import as_tree, kind_of, taken
 
 
 def leaves(make, arguments):
@@ -125,22 +123,7 @@ def wide(results):
 
 
 def tree(result):
-    """Returns a result as nested dicts of arrays: of a list its places, of a dataclass or named tuple its fields. What
-    isn't an array, like a flag or None, is left out."""
-    if isinstance(result, jax.Array):
-        return result
-    if hasattr(result, "_asdict"):
-        result = result._asdict()
-    if isinstance(result, Mapping):
-        branches = result.items()
-    elif isinstance(result, (tuple, list)):
-        branches = ((str(place), branch) for place, branch in enumerate(result))
-    elif is_dataclass(result):
-        branches = ((field.name, getattr(result, field.name)) for field in fields(result))
-    else:
-        branches = ()
-    found = ((str(name), tree(branch)) for name, branch in branches)
-    return {name: branch for name, branch in found if isinstance(branch, jax.Array) or branch}
+    return as_tree(result, jax.Array)
 
 
 def in_float64():

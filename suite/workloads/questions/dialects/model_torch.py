@@ -1,8 +1,6 @@
 """A question's module in PyTorch, unchanged: its parameters are found, its dropout is off, its results are trees."""
 
-from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import fields, is_dataclass
 from functools import partial
 from types import SimpleNamespace
 
@@ -10,7 +8,7 @@ import torch
 from torch import nn
 
 from suite.workloads.questions.dialects.question_torch import mean_cube
-from suite.workloads.questions.models import kind_of, taken
+from suite.workloads.questions.models import as_tree, kind_of, taken
 
 NORMS = nn.modules.batchnorm._NormBase  # whose buffers are statistics
 
@@ -69,20 +67,7 @@ def with_buffers(module):
 
 
 def tree(result):
-    """Returns a result as nested dicts of tensors: of a list its places, of a dataclass its fields, of an object such
-    as a cache its attributes. What isn't a tensor, like a flag or None, is left out."""
-    if isinstance(result, torch.Tensor):
-        return result
-    if isinstance(result, Mapping):
-        branches = result.items()
-    elif isinstance(result, (tuple, list)):
-        branches = ((str(place), branch) for place, branch in enumerate(result))
-    elif is_dataclass(result):
-        branches = ((field.name, getattr(result, field.name)) for field in fields(result))
-    else:
-        branches = getattr(result, "__dict__", {}).items()
-    trees = ((name, tree(branch)) for name, branch in branches)
-    return {name: branch for name, branch in trees if isinstance(branch, torch.Tensor) or branch}
+    return as_tree(result, torch.Tensor)
 
 
 def leaves(make, arguments):
