@@ -173,3 +173,6 @@ ZERO_GRADIENT = 1e-5
 # 4.5e-4.
 ZERO_NOISE = {"f32": ZERO_GRADIENT, "tf32": 5e-4, "bf16": 4e-3}
 GATE_STEPS = 3
+# A question's model takes so many steps more, whose losses may be so far from those in float64, relative to them.
+CURVE_STEPS = 7
+CURVE_TOLERANCE = 1e-2

@@ -346,6 +346,7 @@ FAULTS = {
     "epsilon": (", epsilon=1e-5", "", "ln and norm differ by"),
     "gelu": (", approximate=False", "", "jax_model has gelu (tanh approximation)"),
     "decay": (", weight_decay=1e-4", "", "the optimizers differ"),
+    "schedule": ("adamw(1e-3)", "adamw(optax.piecewise_constant_schedule(1e-3, {3: 0.1}))", "later steps differ"),
     "bias": ("nnx.Linear(8, 10, rngs", "nnx.Linear(8, 10, use_bias=False, rngs", "does not add the bias fc2.bias"),
 }
 # An optimizer that stops, after the steps that the reference takes too.
@@ -364,6 +365,13 @@ def torch_optimizer(parameters):
     return Lazy(parameters, 1e-2, momentum=0.9)
 """
 )
+# One that in float32 goes on with another rate than in float64.
+BENT = LAZY.replace("""        if self.steps <= 3:
+            super().step()
+""", """        narrow = self.param_groups[0]["params"][0].dtype == torch.float32
+        self.param_groups[0]["lr"] = 0.1 if narrow and self.steps > 3 else 1e-2
+        super().step()
+""")  # fmt: skip
 # Dropout that isn't a module, and is on.
 DRAWING = TRAINED.replace("self.drop(", "nn.functional.dropout(")
 # float64 doesn't get through it.
@@ -459,6 +467,50 @@ def apply(params, x):
 def jax_model():
     return {{"w": jnp.ones((4, 3))}}, apply
 """
+# Steps of the file's own, with a state that only its own dialect knows.
+STEPS = """import jax
+import optax
+import torch
+
+from suite.ask import normal
+
+CARRIED = ("w",)
+
+
+def inputs(batch=8):
+    w = {"up": normal(4, 16), "out.weight": normal(16, 3)}
+    return {"w": w, "x": normal(batch, 4), "y": normal(batch, 3)}
+
+
+def jax_setup(w, **_):
+    return {"state": optax.adamw(1e-3, weight_decay=0.01).init(w)}
+
+
+def jax_step(w, state, x, y):
+    def loss(w):
+        return ((net(jax.numpy.tanh, w, x) - y) ** 2).mean()
+
+    value, gradients = jax.value_and_grad(loss)(w)
+    updates, state = optax.adamw(1e-3, weight_decay=0.01).update(gradients, state, w)
+    return value, {"w": optax.apply_updates(w, updates), "state": state}
+
+
+def net(tanh, w, x):
+    return tanh(x @ w["up"]) @ w["out.weight"]
+
+
+def torch_setup(w, **_):
+    return {"adam": torch.optim.AdamW([each.requires_grad_() for each in w.values()], lr=1e-3)}
+
+
+def torch_step(w, adam, x, y):
+    adam.zero_grad()
+    loss = ((net(torch.tanh, w, x) - y) ** 2).mean()
+    loss.backward()
+    adam.step()
+    return loss
+"""
+STEPPING = ("torch_eager", "torch_inductor", "torch_xla", "torchax_jit", "jax_eager", "jax_jit")
 MODULES = ("torch_eager", "torch_inductor", "torch_xla", "torchax_jit", "onnxruntime")
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 STACKS = ("--stack=numpy", "--stack=torch_eager", "--stack=jax_jit", "--stack=tf_graph")
@@ -492,7 +544,13 @@ RUNS["models"] = Asked(
     workloads=written(MODEL, "model"),
     release=True,
 )
-TRAINING = {"trained": TRAINED, "lazy": LAZY, "drawing": DRAWING, "single": SINGLE}
+RUNS["steps"] = Asked(3, [f"--stack={name}" for name in STEPPING], workloads=written(STEPS, "steps"), release=True)
+RUNS["other steps"] = Asked(
+    2,
+    ("--stack=torch_eager", "--stack=jax_jit"),
+    workloads=written(STEPS.replace("init(w)}", 'init(w), "w": {**w, "up": w["up"] * 1.01}}'), "steps"),
+)
+TRAINING = {"trained": TRAINED, "lazy": LAZY, "bent": BENT, "drawing": DRAWING, "single": SINGLE}
 ON = {"trained": ("torch_eager", "torchax_jit"), "single": MODULES[:4]}
 for name, text in TRAINING.items():
     on = ON.get(name, ("torch_eager",))
@@ -582,6 +640,25 @@ def test_a_model_trains_by_its_own_loss_and_optimizer(runs) -> None:  # type: ig
 def test_an_optimizer_that_stops_is_wrong(runs) -> None:  # type: ignore[no-untyped-def]
     (row,) = load(runs["lazy"].folder).frame.iter_rows(named=True)
     assert row["outcome"] == "wrong" and "a.weight in timed step" in row["reason"]
+
+
+@pytest.mark.runs("bent")
+def test_a_stack_whose_later_steps_leave_the_curve_is_wrong(runs) -> None:  # type: ignore[no-untyped-def]
+    (row,) = load(runs["bent"].folder).frame.iter_rows(named=True)
+    assert row["outcome"] == "wrong" and "loss of step 5" in row["reason"] and "loss of step 4" not in row["reason"]
+
+
+@pytest.mark.runs("steps")
+def test_steps_of_the_file_s_own_are_measured_and_what_they_carry_agrees(runs) -> None:  # type: ignore[no-untyped-def]
+    frame = load(runs["steps"].folder).frame
+    ended = dict(frame.select("stack", "outcome").iter_rows())
+    assert ended.pop("torchax_jit") == "unsupported" and {*ended.values()} == {"ok"}, frame["reason"].to_list()
+
+
+@pytest.mark.runs("other steps")
+def test_steps_that_begin_with_other_weights_differ(runs) -> None:  # type: ignore[no-untyped-def]
+    frame = load(runs["other steps"].folder).frame
+    assert {*frame["outcome"]} == {"differ"} and all("loss" in reason for reason in frame["reason"])
 
 
 @pytest.mark.runs("drawing")

@@ -4,6 +4,8 @@
 # ///
 """Is one transformer block faster in PyTorch or in Flax, each as its users write it?"""
 
+import optax
+import torch
 from flax import linen
 from torch import nn
 
@@ -28,3 +30,11 @@ class Block(linen.Module):
 
 def jax_model():
     return Block()
+
+
+def torch_optimizer(parameters):
+    return torch.optim.AdamW(parameters, lr=3e-4)
+
+
+def jax_optimizer():
+    return optax.adamw(3e-4, weight_decay=0.01)  # as PyTorch's, unless it is told otherwise

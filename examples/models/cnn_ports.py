@@ -4,6 +4,8 @@
 # ///
 """Which framework is faster for a small CNN with batch norm, each in its own layout?"""
 
+import optax
+import torch
 from flax import nnx
 from torch import nn
 
@@ -27,3 +29,11 @@ def jax_model():
     layers = [layer for pair in zip(convs, norms, strict=True) for layer in (*pair, nnx.relu)]
     last = [lambda x: x.mean((1, 2)), nnx.Linear(64, 10, rngs=rngs)]
     return nnx.Sequential(lambda **image: image["input"].transpose(0, 2, 3, 1), *layers, *last)
+
+
+def torch_optimizer(parameters):
+    return torch.optim.AdamW(parameters, lr=3e-4)
+
+
+def jax_optimizer():
+    return optax.adamw(3e-4, weight_decay=0.01)  # as PyTorch's, unless it is told otherwise

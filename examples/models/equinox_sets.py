@@ -6,6 +6,7 @@
 
 import equinox as eqx
 import jax
+import optax
 
 from suite.ask import normal
 
@@ -28,3 +29,7 @@ def jax_model():
     k1, k2 = jax.random.split(jax.random.key(0))
     attend = eqx.nn.MultiheadAttention(4, 64, use_query_bias=True, key=k1)
     return Points(attend, eqx.nn.LayerNorm(64), eqx.nn.MLP(64, 10, 256, 2, key=k2))
+
+
+def jax_optimizer():
+    return optax.adamw(3e-4)

@@ -6,6 +6,7 @@
 
 import equinox as eqx
 import jax
+import optax
 
 from suite.ask import normal
 
@@ -26,3 +27,7 @@ def jax_model():
     gelu, mean = eqx.nn.Lambda(jax.nn.gelu), eqx.nn.Lambda(lambda x: x.mean(-1))
     convs = eqx.nn.Conv1d(1, 32, 9, 4, key=k1), gelu, eqx.nn.Conv1d(32, 64, 9, 4, key=k2), gelu
     return Batched(eqx.nn.Sequential([*convs, mean, eqx.nn.Linear(64, 8, key=k3)]))
+
+
+def jax_optimizer():
+    return optax.adamw(3e-4)

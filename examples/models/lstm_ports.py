@@ -4,6 +4,8 @@
 # ///
 """Is an LSTM that classifies sequences faster by PyTorch's layer or by Flax's scan?"""
 
+import optax
+import torch
 from flax import nnx
 from torch import nn
 
@@ -28,3 +30,11 @@ def jax_model():
     rngs = nnx.Rngs(0)
     lstm = nnx.RNN(nnx.OptimizedLSTMCell(32, 64, rngs=rngs))
     return nnx.Sequential(lstm, lambda states: states[:, -1], nnx.Linear(64, 5, rngs=rngs))
+
+
+def torch_optimizer(parameters):
+    return torch.optim.AdamW(parameters, lr=3e-4)
+
+
+def jax_optimizer():
+    return optax.adamw(3e-4, weight_decay=0.01)  # as PyTorch's, unless it is told otherwise

@@ -4,6 +4,8 @@
 # ///
 """Is a port of timm's MLP mixer to Flax faster than timm's own, compiled?"""
 
+import optax
+import torch
 from flax import linen
 from timm.models.mlp_mixer import MixerBlock
 
@@ -28,3 +30,11 @@ def jax_model():
             return x + linen.Dense(128)(y)
 
     return Mixer()
+
+
+def torch_optimizer(parameters):
+    return torch.optim.AdamW(parameters, lr=3e-4)
+
+
+def jax_optimizer():
+    return optax.adamw(3e-4, weight_decay=0.01)  # as PyTorch's, unless it is told otherwise

@@ -4,6 +4,7 @@
 # ///
 """How much does jit save a small decoder in Flax NNX, forward and in a training step?"""
 
+import optax
 from flax import nnx
 
 from suite.ask import integers
@@ -28,3 +29,7 @@ class Decoder(nnx.Module):
 
 def jax_model():
     return Decoder(nnx.Rngs(0))
+
+
+def jax_optimizer():
+    return optax.adamw(3e-4)

@@ -4,6 +4,7 @@
 # ///
 """Is a recurrent layer's scan in Flax NNX fast without jit, and how much faster is it with?"""
 
+import optax
 from flax import nnx
 
 from suite.ask import integers, normal
@@ -28,3 +29,7 @@ def jax_model():
 
 def loss(outputs, wanted):
     return ((outputs - wanted) ** 2).mean()
+
+
+def jax_optimizer():
+    return optax.adamw(3e-4)

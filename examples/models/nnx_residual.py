@@ -4,6 +4,7 @@
 # ///
 """Does jit fuse batch norm into the convolutions of a residual network in Flax NNX?"""
 
+import optax
 from flax import nnx
 
 from suite.ask import normal
@@ -28,3 +29,7 @@ def jax_model():
     stem = nnx.Conv(3, 64, (3, 3), strides=2, rngs=rngs)
     blocks = [Residual(rngs) for _ in range(3)]
     return nnx.Sequential(stem, *blocks, lambda x: x.mean((1, 2)), nnx.Linear(64, 10, rngs=rngs))
+
+
+def jax_optimizer():
+    return optax.adamw(3e-4)

@@ -5,6 +5,7 @@
 """What does jit gain on a U-Net in Flax NNX, whose halves are joined by skips?"""
 
 import jax.numpy as jnp
+import optax
 from flax import nnx
 
 from suite.ask import normal
@@ -28,3 +29,7 @@ class UNet(nnx.Module):
 
 def jax_model():
     return UNet(nnx.Rngs(0))
+
+
+def jax_optimizer():
+    return optax.adamw(3e-4)

@@ -37,7 +37,8 @@ class ReferenceAnswer:
     rounding errors into plus or minus the learning rate, so they are set to zero in `moved`. Where digests are stored,
     `noise` has no marks for tensors of more than `WHOLE_MAX` elements.
     `stressed` are the results with the stressed weights of the spec's `STRESSED`: the output; in the train pass also
-    the loss and, as `buffer/<name>`, what a step adds to each buffer.
+    the loss and, as `buffer/<name>`, what a step adds to each buffer. `curve` has the losses of the steps that follow
+    `GATE_STEPS`, of a question's model.
     """
 
     outputs: Mapping[str, Array | Digest]
@@ -47,6 +48,7 @@ class ReferenceAnswer:
     shrunk: dict[str, float] = field(default_factory=dict)
     noise: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
     stressed: dict[str, Array | Digest] = field(default_factory=dict)
+    curve: list[float] = field(default_factory=list)
 
     @property
     def exact(self) -> bool:
@@ -183,9 +185,11 @@ def of_model(
     batch: Mapping[str, Array],
     compared: Callable[[Any], dict[str, Array]],
     pass_: str,
+    further: int = 0,
 ) -> ReferenceAnswer:
     """Returns the answer of a question's model. `exact` makes it in float64 from parameters and buffers (`values`) and
-    inputs; its steps are those of its own optimizer. The movement of buffers is that of the first step."""
+    inputs; its steps are those of its own optimizer, of which it takes so many `further` ones for their losses alone.
+    The movement of buffers is that of the first step."""
     model = exact(values, batch)
     answer = ReferenceAnswer(compared(model.output()))
     if pass_ == "forward":
@@ -203,6 +207,7 @@ def of_model(
         answer.noise = steps.noise()
         parameters = {name: values[name] for name in answer.gradients}
         answer.add_movement(parameters.items(), model.values().__getitem__, whole=True)
+        answer.curve = [float(model.step()[0]) for _ in range(further)]
     return answer
 
 

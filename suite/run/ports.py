@@ -109,17 +109,20 @@ class Ports:
                 f"{listed(apart_in_steps, 3)} of {port}_model: {first}_model has other leaves there, which add up to "
                 "it or are shared. So steps of training move the two models apart, and only the first step is compared."
             )
-        sizes = [
-            Trace(f"{dialect}_model", (), {leaf.short: EMPTY for leaf in leaves[dialect]}, size(leaves[dialect]))
-            for dialect in pair
-        ]
-        found.sentences.extend(filter(None, [work(sizes[0], sizes[1], matched.weights)]))
         asked = (question, cases, folder, str(folder / "weights.json"))
         try:
             ours_in_f64, theirs_in_f64 = (load(self.job(*asked, dialect)) for dialect in pair)
         except UserError as broken:
             found.sentences.append(f"{first}_model and {port}_model aren't compared in float64: {broken}")
             return
+        sizes = [
+            Trace(
+                f"{dialect}_model", (), {leaf.short: EMPTY for leaf in leaves[dialect]}, size(leaves[dialect]),
+                float(answer["flops"]),
+            )
+            for dialect, answer in zip(pair, (ours_in_f64, theirs_in_f64), strict=True)
+        ]  # fmt: skip
+        found.sentences.extend(filter(None, [work(sizes[0], sizes[1], matched.weights)]))
         shapes = {leaf.name: leaf.shape for leaf in ours}
         reason = apart(ours_in_f64, theirs_in_f64, matched.weights, shapes)
         if reason:
@@ -227,6 +230,10 @@ def apart(first: Answer, port: Answer, weights: Mapping[str, str], shapes: Mappi
                 f"after {protocol.GATE_STEPS} steps {said}, though all gradients agree: the optimizers differ (unless "
                 "told, torch.optim.AdamW decays weights by 0.01, optax.adamw by 0.0001)"
             )
+    if first["curve"].size and (
+        said := differs("the curve of their losses", first["curve"], port["curve"], MOVED_TOLERANCE)
+    ):
+        return f"after {protocol.GATE_STEPS} steps that agree, {said}: the optimizers' later steps differ"
     return ""
 
 

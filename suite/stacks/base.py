@@ -58,6 +58,14 @@ class Adapter(Observed, ABC):
         if case.track == "tuned" and not self.tuned:  # else a row called tuned would measure the default settings
             raise Unsupported(f"no tuned setting changes {case.workload} on this {case.target}")
 
+    @classmethod
+    def of(cls, workload: Workload) -> type[Adapter]:
+        """Returns the class that runs a workload on this stack. Raises Unsupported for steps that a question brings,
+        which only some stacks run."""
+        if workload.has_step:
+            raise Unsupported("it runs modules and functions; a step of the file's own is neither")
+        return cls
+
     def take(self, workload: Workload) -> None:
         """Takes the workload whose code runs, and its tensors."""
         self.workload = workload

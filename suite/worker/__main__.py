@@ -128,7 +128,8 @@ def prove(adapter: Any, data: Any, measured: Any, witness: Any, events: Events, 
     reports its first losses and a digest of its last result. A `gated` process is compared with the reference, and
     takes one more step if `late`."""
     from suite.reference.digests import digest
-    from suite.worker.equivalence import gate, late_step, precision
+    from suite.worker.equivalence import late_step, precision
+    from suite.worker.equivalence.comparison import TimedEvidence
     from suite.workloads import trees
     from suite.workloads.tensors import itemsize
 
@@ -151,10 +152,10 @@ def prove(adapter: Any, data: Any, measured: Any, witness: Any, events: Events, 
     events.facts(precision_observed=observed)
     reasons = precision.contradictions(adapter.case.precision, observed)
     if gated:
-        evidence = gate.TimedEvidence(measured.losses, measured.result, witness, types=measured.types)
+        evidence = TimedEvidence(measured.losses, measured.result, witness, types=measured.types)
         if adapter.train and adapter.optimizer:
             batch, witness.batch = witness.batch, None
-            if late:
+            if late and not adapter.workload.has_step:  # nothing but its own step reads its loss
                 events.phase("late")
                 evidence.late = late_step.take(adapter, measured.state, batch, measured.steps)
         measured.state = batch = None  # the gate places its own
@@ -222,7 +223,7 @@ def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[A
     environ = environs.get(attempt.purpose, adapter_of_stack.environ)
     os.environ.update(with_flags(environ(case, request["cache_directory"]), request["flags"]))
     workload = catalog.load(Path(request["workload_folder"]))
-    adapter = adapter_of_stack(case, workload)
+    adapter = adapter_of_stack.of(workload)(case, workload)
     events.facts(import_seconds=perf_counter() - start)
     if workload.has_model:
         events.phase("build")  # of the module, to find its parameters

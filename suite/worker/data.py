@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suite import protocol
 from suite.case import Case
 from suite.errors import UserError
 from suite.reference.expected import (
@@ -104,7 +105,8 @@ class Data:
         if hasattr(self.spec, "exact"):
             values, batch = self.arguments()
             try:
-                return of_model(self.spec.exact, values, batch, self.compared, self.case.pass_)
+                further = protocol.CURVE_STEPS
+                return of_model(self.spec.exact, values, batch, self.compared, self.case.pass_, further)
             except Exception as refused:  # noqa: BLE001  # somebody's module has any reason not to run in float64
                 self.no_float64 = f"{type(refused).__name__}: {refused}"
                 return None

@@ -35,8 +35,8 @@ def main(folder: Path) -> None:
 
 
 def answer(folder: Path, question: Any, case: Any, asked: dict[str, Any]) -> None:
-    """Writes results, loss, gradients and movements by the names of leaves, in the framework's own layout; or, if it is
-    asked for, a trace."""
+    """Writes results, losses, FLOPs, and by the names of leaves gradients and movements, in the framework's own layout;
+    or, if it is asked for, a trace."""
     import numpy as np
 
     from suite.worker.data import Data
@@ -57,6 +57,7 @@ def answer(folder: Path, question: Any, case: Any, asked: dict[str, Any]) -> Non
     for group in ("gradients", "moved", "noise"):
         of = getattr(expected, group)
         found |= {f"{group} {leaves[name].short}": leaves[name].native(value) for name, value in of.items()}
+    found |= {"flops": np.asarray(question.spec.exact(*data.arguments()).flops()), "curve": np.asarray(expected.curve)}
     np.savez(folder / ANSWER, **found)  # type: ignore[arg-type]  # its stubs take no names but their own
 
 

@@ -131,6 +131,11 @@ class Workload:
         return False
 
     @property
+    def has_step(self) -> bool:
+        """Whether it is a question with steps of its own, each of which hands its state to the next."""
+        return False
+
+    @property
     def has_ports(self) -> bool:
         """Whether it is a question with several models, which must compute the same."""
         return False

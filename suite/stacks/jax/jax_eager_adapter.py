@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from suite.stacks import base
+from suite.stacks.jax import jax_steps
 from suite.stacks.jax.jax_runtime import JaxAdapter, Loop, conjugate
 from suite.workloads import trees
 
@@ -30,6 +31,10 @@ class Adapter(JaxAdapter):
         if case.implementation == "model" and case.target != "cpu":
             variables["JAX_PLATFORMS"] += ",cpu"  # a question's model is made on the host
         return variables
+
+    @classmethod
+    def of(cls, workload):
+        return type(cls.__name__, (jax_steps.OwnStep, cls), {}) if workload.has_step else cls
 
     def device(self):
         devices = self.find_devices()

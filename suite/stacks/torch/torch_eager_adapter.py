@@ -9,7 +9,7 @@ from suite import protocol
 from suite.stacks import base, kernels
 from suite.stacks.holders import Holder
 from suite.stacks.knobs import Knob
-from suite.stacks.torch import mkl_path, torch_memory, torch_modules, torch_profile, torch_tracker
+from suite.stacks.torch import mkl_path, torch_memory, torch_modules, torch_profile, torch_steps, torch_tracker
 from suite.workloads import trees
 
 
@@ -40,6 +40,10 @@ class Adapter(base.Adapter):
         torch.backends.cudnn.allow_tf32 = case.precision == "tf32"
         torch.backends.cudnn.benchmark = "cudnn.benchmark" in self.tuned
         torch_modules.set_threads(torch, case.threads)
+
+    @classmethod
+    def of(cls, workload):
+        return type(cls.__name__, (torch_steps.OwnStep, cls), {}) if workload.has_step else cls
 
     def device(self):
         self.home = self.torch.device(self.case.target)

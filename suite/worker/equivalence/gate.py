@@ -12,41 +12,26 @@ precision is also compared with the same dialect file in f32, see `hold_to_float
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from suite import protocol
-from suite.reference.digests import Array, Digest, difference, digest
-from suite.reference.expected import WHOLE_MAX, ReferenceAnswer, moved_key, movement, peak, shrinkage
+from suite.reference.digests import Array, Digest, difference
+from suite.reference.expected import WHOLE_MAX
 from suite.reference.optimizers import OPTIMIZERS
-from suite.reference.tolerances import BY, FORM, Tolerance, Tolerances
+from suite.reference.tolerances import BY, FORM
 from suite.stacks.base import Adapter
 from suite.worker import process_memory
 from suite.worker.data import Data
-from suite.worker.equivalence import kinks, other_values, stressed
+from suite.worker.equivalence import kinks, other_values, steps, stressed
+from suite.worker.equivalence.comparison import Comparison, TimedEvidence
 from suite.worker.equivalence.findings import GateFindings, kind_of
-from suite.worker.equivalence.late_step import LateStep, is_bfloat16, sample
-from suite.worker.equivalence.witness import DECAY, ROUNDINGS, Witness
+from suite.worker.equivalence.late_step import is_bfloat16, sample
 from suite.workloads.tensors import COMPLEX, FLOATS, generate_all, itemsize
 
 FLOATING = (*FLOATS, *COMPLEX)
-JUMPS, JUMP_MAX = 4.0, 0.2  # times a jump of the right gradient, and the largest error that it forgives
 INJECTED = (64, 33)  # shape of the tensor that the optimizer alone is tested with
-
-
-@dataclass
-class TimedEvidence:
-    """What the timed calls left for the gate: the losses of the first steps, the last result, the state after three
-    steps (`witness`), and one more step after the clocks (`late`)."""
-
-    losses: list[float] = field(default_factory=list)
-    result: Any = None  # the loss, or a tree of outputs
-    witness: Witness | None = None
-    late: LateStep | None = None
-    types: dict[str, str] = field(default_factory=dict)  # of the last result's leaves
 
 
 def run(adapter: Adapter, data: Data, timed: TimedEvidence) -> GateFindings:
@@ -80,21 +65,13 @@ def is_zero(key: str, digests: dict[str, Digest]) -> bool:
     return gradient in digests and digests[gradient].peak < protocol.ZERO_GRADIENT * largest
 
 
-class Gate:
+class Gate(Comparison):
     """Compares one stack with the reference.
 
     A state with moments exists only while steps are taken: if gradients were read beside it, the gate could need more
     memory than a step. So the weights are placed anew for each group of checks, after the memory of the group before
     has been given back.
     """
-
-    def __init__(self, adapter: Adapter, data: Data, expected: ReferenceAnswer | None) -> None:
-        self.adapter, self.data, self.expected = adapter, data, expected
-        exact = expected is not None and expected.exact
-        self.tolerances = Tolerances(adapter.workload.spec, adapter.case.precision, exact, adapter.types)
-        self.findings = GateFindings(self.tolerances, compared=expected is not None)
-        # Masks of small tensors' elements whose gradient is only noise: by the reference, or else by this stack.
-        self.noise: dict[str, Any] = dict(expected.noise) if expected else {}
 
     def run(self, timed: TimedEvidence) -> GateFindings:
         """Runs all checks of the case's pass."""
@@ -108,7 +85,7 @@ class Gate:
             self.check_last_loss(timed)
             if self.adapter.optimizer:
                 process_memory.release()
-                self.check_steps(timed)
+                steps.check(self, timed)
             if self.adapter.optimizer in OPTIMIZERS:
                 self.check_optimizer()
         if self.adapter.case.precision == "f32":  # in other precisions, `hold_to_float32` does this
@@ -120,27 +97,13 @@ class Gate:
             self.findings.fresh_seconds.append(timed.late.seconds)
         return self.findings
 
-    @property
-    def asks_decay(self) -> bool:
-        """Whether weight decay can be checked after three steps. In coarser precisions it can't: where rounding turns a
-        gradient's sign, AdamW moves the parameter by more than the decay."""
-        return self.adapter.optimizer in protocol.ADAMW and self.adapter.case.precision == "f32"
-
-    def of_optimizer(self, key: str) -> str:
-        """Returns the key of a tensor that the optimizer has changed: with the optimizer's name if it isn't the spec's,
-        since stacks with different optimizers can't agree on it."""
-        own = self.adapter.optimizer == self.data.spec.OPTIMIZER
-        return key if own else f"{key}{BY}{self.adapter.optimizer}"
-
-    def wanted(self, group: str, name: str) -> Any:
-        """Returns the reference of a gradient or movement; None without one."""
-        return None if self.expected is None else getattr(self.expected, group).get(name)
-
     def check_reading(self, timed: TimedEvidence) -> None:
         """Checks the results of fresh weights: the output, and in the train pass the loss and every gradient."""
         adapter, findings, expected = self.adapter, self.findings, self.expected
-        state, batch = self.data.place(adapter, moments=False)
         self.check_types(timed)
+        if self.data.workload.has_step:
+            return  # only whole steps can be read
+        state, batch = self.data.place(adapter, moments=False)
         output, findings.wider = adapter.watched(lambda: adapter.read("output", state, batch))
         read = self.data.compared(output.get("output", ()))
         self.compare_outputs("forward", read, None if expected is None else expected.outputs)
@@ -238,28 +201,6 @@ class Gate:
         if single and is_bfloat16(sample(name, gradient)) and not (exact or is_noise):
             self.findings.refuse(f"{what} is rounded to bfloat16")
 
-    def with_jumps(self, group: str, name: str, actual: Array, limit: Tolerance) -> Tolerance:
-        """Returns the limit of a gradient or movement, wider where the right one jumps within the rounding of float32:
-        where a model's activations are near a kink, as of a ReLU, parameters that are off by a rounding have another
-        gradient."""
-        wanted = self.wanted(group, name)
-        if not hasattr(self.data.spec, "exact") or np.shape(actual) != np.shape(wanted):
-            return limit
-        if not limit.broken(difference(actual, wanted, name)):
-            return limit
-        jump = difference(getattr(self.shaken, group)[name], wanted, name).error
-        return Tolerance(max(limit.error, min(JUMPS * jump, JUMP_MAX)))
-
-    @cached_property
-    def shaken(self) -> ReferenceAnswer:
-        return self.data.shaken()
-
-    def is_zero(self, name: str) -> bool:
-        """Whether a parameter's true gradient is zero everywhere."""
-        if self.expected is None or name not in self.expected.gradients:
-            return False
-        return peak(self.expected.gradients[name]) < protocol.ZERO_GRADIENT * self.expected.largest_gradient
-
     def check_last_loss(self, timed: TimedEvidence) -> None:
         """Checks that the last timed loss is under the first, because all steps train on one batch (a file's own
         optimizer may take steps that are too long for that); without an optimizer, that all losses are right."""
@@ -274,85 +215,6 @@ class Gate:
                 self.findings.relative("last timed loss", last, wanted)
         elif self.adapter.optimizer in OPTIMIZERS and last is not None and not last < losses[0]:
             self.findings.refuse(f"the last timed loss, {last!r}, isn't under the first, {losses[0]!r}")
-
-    def check_steps(self, timed: TimedEvidence) -> None:
-        """Checks three whole steps: their losses, the losses of the timed steps, and what the steps write."""
-        adapter, findings, expected = self.adapter, self.findings, self.expected
-        state, batch = self.data.place(adapter)
-        first: dict[str, Array] = {}
-        for step in range(protocol.GATE_STEPS):
-            state, outputs = adapter.step(state, batch)
-            adapter.wait(state, outputs)
-            if step == 0 and self.data.workload.has_model and self.data.buffers:
-                read = adapter.read("parameters", state, batch)
-                first = {name: np.array(read[name]) for name in self.data.buffers}
-            loss = float(adapter.results(outputs))
-            known = None if expected is None else np.asarray(expected.losses[step])
-            key = f"loss {step + 1}"
-            findings.compare(self.of_optimizer(key) if step else key, f"loss of step {step + 1}", loss, known)
-            if step < len(timed.losses):
-                wanted = loss if known is None else known
-                findings.relative(f"loss of timed step {step + 1}", timed.losses[step], wanted)
-        read = adapter.read("parameters", state, batch)
-        if not findings.same_names("parameters", read, self.data.parameters | self.data.buffers):
-            return
-        for name, before in self.data.values():
-            if findings.same_shape(f"{name} after {protocol.GATE_STEPS} steps", read[name], before):
-                self.check_movement(name, before, read[name], timed.witness, first.get(name))
-        if timed.witness and self.asks_decay:
-            timed.witness.close(findings)
-
-    def check_movement(
-        self, name: str, before: Array, after: Array, witness: Witness | None, first: Array | None
-    ) -> None:
-        """Checks what the replayed and the timed steps have written into one parameter or buffer. Of a model's buffer
-        the `first` step counts: in later ones it follows parameters that rounding alone has moved, such as a bias
-        before a batch norm."""
-        trained, noise = name in self.data.parameters, self.noise.get(name)
-        if trained and self.adapter.optimizer in protocol.ADAMW:
-            self.check_bound(name, before, after)
-        if trained and self.is_zero(name):
-            return
-        key = self.of_optimizer(moved_key(name, trained)) if self.expected is None else moved_key(name, trained)
-        counted = before.size - (0 if noise is None else int(noise.sum()))
-        limit = self.tolerances.moved(max(1, counted)) if trained else self.tolerances.of(key)
-        moved = movement(before, after if first is None else first, noise)
-        rounding = ROUNDINGS * float(np.linalg.norm(before))
-        wanted = self.wanted("moved", name)
-        if wanted is not None:
-            what = f"movement of {name} in {protocol.GATE_STEPS} steps"
-            error = difference(moved, wanted, key, rounding)
-            self.findings.judge(what, error, self.with_jumps("moved", name, moved, limit), counts=False)
-            if trained and self.asks_decay:
-                self.check_decay(name, before, moved, error.error)
-        elif noise is None or not noise.any():
-            self.findings.digests[key] = digest(moved, key)
-        if witness:
-            replayed = limit.error if first is None else self.tolerances.moved().error
-            witness.testify(self.findings, name, before, after, noise, min(replayed, protocol.REPLAY_TOLERANCE_MAX))
-
-    def check_bound(self, name: str, before: Array, after: Array) -> None:
-        """Checks that elements whose true gradient is zero moved no further than AdamW can move them. Where they end
-        depends on rounding, so nothing more can be checked."""
-        bound = 1.1 * protocol.LEARNING_RATE * protocol.GATE_STEPS + DECAY * float(np.abs(before).max(initial=0.0))
-        noise = self.noise.get(name)
-        zero = slice(None) if self.is_zero(name) else noise
-        if zero is not None:
-            over = np.maximum(np.abs(movement(before, after)[zero]) - bound, 0.0)
-            self.findings.absolute(f"{name} where its gradient is zero", over, np.zeros_like(over), 0.0)
-
-    def check_decay(self, name: str, before: Array, moved: Array, error: float) -> None:
-        """Checks by which part of itself a parameter shrank, against the reference. The rest of the movement's error
-        points in no particular direction: six standard deviations of its chance part are allowed."""
-        assert self.expected is not None
-        length = float(np.linalg.norm(before)) or 1.0
-        chance = 6.0 * error * float(np.linalg.norm(moved)) / (length * float(np.sqrt(before.size)))
-        lost, wanted = shrinkage(before, moved), self.expected.shrunk[name]
-        if not abs(lost - wanted) <= 0.3 * DECAY + chance:
-            self.findings.refuse(
-                f"{name} shrank by {lost:.2g} of itself in {protocol.GATE_STEPS} steps, the reference by "
-                f"{wanted:.2g} (weight decay takes {DECAY:.0e})"
-            )
 
     def check_optimizer(self) -> None:
         """Checks the optimizer alone: injected gradients from 1 down to 1e-11 and 0, both signs."""

@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from suite.errors import UserError
+from suite.errors import UserError, check_known
 from suite.workloads.catalog import DIALECTS
 from suite.workloads.statements import defined
 
+CARRIED = "CARRIED"  # names the inputs that steps change
 GRADIENT, REFERENCE = "_gradient", "reference"
 MODEL = "_model"  # `torch_model()` returns a module, which takes the arguments
 LOSS, OPTIMIZER = "_loss", "_optimizer"  # `torch_loss(outputs, …)` and `torch_optimizer(parameters)` of that module
+SETUP, STEP = "_setup", "_step"  # `torch_setup(…)` makes the state that each `torch_step(…)` hands to the next
+STEPPING = ("torch", "jax")  # dialects with such steps
 OTHERS = ("numba", "cupy", "mlx", "paddle", "tinygrad", "triton", "tvm")  # frameworks that no stack runs
 
 
@@ -56,8 +59,9 @@ def implementations(file: ast.Module, path: Path) -> list[Function]:
             )
         if name and dialect in DIALECTS:
             found.append(function)
-    of_model = (LOSS[1:], OPTIMIZER[1:]) if any(function.is_model for function in found) else ()
-    return [function for function in found if function.name.partition("_")[2] not in of_model]
+    beside = (LOSS[1:], OPTIMIZER[1:]) if any(function.is_model for function in found) else ()
+    beside += (SETUP[1:],) if CARRIED in defined(file) else ()
+    return [function for function in found if function.name.partition("_")[2] not in beside]
 
 
 def function_of(statement: ast.stmt, functions: Collection[str]) -> Function | None:
@@ -93,6 +97,22 @@ def has_model(functions: Sequence[Function], known: Collection[str], path: Path)
                 f"{path}, line {function.line}: a model is of {' or '.join(known)} as yet; {function.name} isn't."
             )
     return True
+
+
+def check_steps(
+    functions: Iterable[Function], carried: Iterable[str], tree: Mapping[str, Any], file: ast.Module, path: Path
+) -> None:
+    """Raises UserError for a function that isn't a step with its setup, in a file that says which inputs of the `tree`
+    steps carry."""
+    for name in carried:
+        check_known("input", name, tree, of=f"{CARRIED} of {path}")
+    for function in functions:
+        dialect, _, name = function.name.partition("_")
+        if f"_{name}" != STEP or dialect not in STEPPING or f"{dialect}{SETUP}" not in defined(file):
+            raise UserError(
+                f"{path}, line {function.line}: a file with {CARRIED} has a setup and a step in "
+                f"{' or '.join(STEPPING)}, like torch_setup and torch_step; {function.name} isn't such a step."
+            )
 
 
 def right_function(file: ast.Module, functions: Iterable[Function]) -> str:

@@ -22,11 +22,15 @@ from suite.workloads import digests, trees
 from suite.workloads.catalog import DIALECTS, CaseTensors, Workload, load_module, name_of
 from suite.workloads.questions.arguments import in_layout, inputs_of, reference, returning_trees, scalar, tensors_of
 from suite.workloads.questions.functions import (
+    CARRIED,
     GRADIENT,
     LOSS,
     MODEL,
     OPTIMIZER,
+    SETUP,
+    STEP,
     check_arguments,
+    check_steps,
     has_model,
     implementations,
     right_function,
@@ -42,7 +46,7 @@ SIZE = "asked"  # the one size of a question: its file's own dims
 HERE = Path(__file__).parent
 LACKING = {"numpy": frozenset({"bfloat16"}), "torch": frozenset({"uint16", "uint32"})}  # types, by dialect
 ASKED = ("inputs", "parameters", "canonical")
-SETTINGS = ("TOLERANCE", "NOT_ON", "STATIC", "GROWS", "WEIGHTS", "LAYOUT")
+SETTINGS = ("TOLERANCE", "NOT_ON", "STATIC", "GROWS", "WEIGHTS", "LAYOUT", CARRIED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,10 @@ class Question(Workload):
         return imported(self.folder, (*names, *ASKED, *self.judging))
 
     @property
+    def has_step(self) -> bool:
+        return hasattr(self.module, CARRIED)
+
+    @property
     def unit(self) -> str:
         return "calls"
 
@@ -109,11 +117,17 @@ class Question(Workload):
     def tensors(self, dims: Mapping[str, int], pass_: str) -> CaseTensors:
         """Returns the tensors of a pass. Where gradients are taken, what they are taken of are its parameters."""
         batch = tensors_of(self.arguments(dims))
-        if self.has_model or pass_ != "gradient":
+        if self.has_model or (pass_ != "gradient" and not self.has_step):
             parameters, buffers = self.found
             return CaseTensors(dict(parameters), dict(buffers), batch)
         named = getattr(self.module, "parameters", None)
-        of = tensors_of(named(**dims)) if named else {n: tensor for n, tensor in batch.items() if tensor.differentiable}
+        if self.has_step:
+            tree = self.arguments(dims)
+            of = tensors_of({name: tree[name] for name in getattr(self.module, CARRIED)})
+        elif named:
+            of = tensors_of(named(**dims))
+        else:
+            of = {name: tensor for name, tensor in batch.items() if tensor.differentiable}
         return CaseTensors(of, {}, {name: tensor for name, tensor in batch.items() if name not in of})
 
     def code(self, dialect: str, family: str, case: Case) -> Any:
@@ -129,6 +143,9 @@ class Question(Workload):
         module = loaded(self.folder, belonging(name))
         if not callable(function := getattr(module, name)):
             raise UserError(f"{self.folder}: {name} isn't a function.")
+        if self.has_step:
+            setup = getattr(module, f"{dialect}{SETUP}")
+            return form.stepping(setup, function, of_inputs, getattr(self.module, CARRIED))
         function = returning_trees(function, module)
         further = {"gradient": getattr(module, f"{name}{GRADIENT}", None)} if family == "numpy" else {}
         parameters = self.tensors(case.dims, case.pass_).parameters
@@ -169,6 +186,8 @@ class Question(Workload):
             )
         if self.has_model:
             return None
+        if self.has_step and case.precision != "f32":
+            return "a step of the file's own computes in the types that it is written in"
         if case.pass_ == "gradient" and not self.tensors(case.dims, "gradient").parameters:
             return "no input is a floating-point one, so there is nothing to take gradients of"
         own = f"numpy_{case.implementation}{GRADIENT}"
@@ -179,10 +198,10 @@ class Question(Workload):
 
 def belonging(name: str) -> tuple[str, ...]:
     """Returns the names of a file that an implementation needs: its own, and those of its gradient or, of a model, of
-    its loss and optimizer."""
+    its loss and optimizer; of a step, its setup."""
     dialect, _, own = name.partition("_")
     if own != MODEL[1:]:
-        return name, f"{name}{GRADIENT}", "loss"
+        return name, f"{name}{GRADIENT}", "loss", *([f"{dialect}{SETUP}"] if own == STEP[1:] else ())
     return name, f"{dialect}{LOSS}", f"{dialect}{OPTIMIZER}", "loss"
 
 
@@ -211,7 +230,10 @@ def load(path: Path) -> Question:
     for name in getattr(module, "STATIC", ()):
         if name not in tree or tensors_of({name: tree[name]}):
             raise UserError(f'{path}: STATIC names "{name}", which isn\'t a plain value that `inputs` returns.')
-    for function in functions:
+    carried = getattr(module, CARRIED, ())
+    if carried:
+        check_steps(functions, carried, tree, text, path)
+    for function in functions if not carried else ():
         check_arguments(path, tree, function)
     for dim in getattr(module, "GROWS", ()):
         check_known("dim", dim, dims, of=f"GROWS of {path}")
@@ -219,7 +241,7 @@ def load(path: Path) -> Question:
     for function in functions:
         dialect, _, name = function.name.partition("_")
         written[dialect] = (*written.get(dialect, ()), name)
-    right = right_function(text, functions)
+    right = "" if carried else right_function(text, functions)
     is_model = has_model(functions, MODELS, path)
     for dialect, layout in getattr(module, "LAYOUT", {}).items():
         check_known("model's dialect", dialect, written if is_model else (), of=f"LAYOUT of {path}")
@@ -227,20 +249,20 @@ def load(path: Path) -> Question:
     learns = is_model and any(
         f"{function.name.removesuffix(MODEL)}{OPTIMIZER}" in defined(text) for function in functions
     )
-    spec = spec_of(module, path, dims, right, has_model=is_model, learns=learns)
+    passes = ("train",) if carried else ("forward", "gradient", *(("train",) if learns else ()))
+    spec = spec_of(module, path, dims, right, passes, has_model=is_model)
     return Question(name_of(path), path, spec, module, written, defined(text), right, is_model)
 
 
 def spec_of(
-    module: ModuleType, path: Path, dims: Mapping[str, int], right: str, *, has_model: bool, learns: bool
+    module: ModuleType, path: Path, dims: Mapping[str, int], right: str, passes: tuple[str, ...], *, has_model: bool
 ) -> Any:
-    """Returns what a spec says, of a question file. `right` names the function that says what is right; a model that
-    `learns` has an optimizer."""
+    """Returns what a spec says, of a question file. `right` names the function that says what is right."""
     spec = SimpleNamespace(
         TITLE=(ast.get_docstring(parsed(path)) or path.stem).strip().splitlines()[0],
         SIZES={SIZE: dims},
-        PASSES=("forward", "gradient", *(("train",) if learns else ())),
-        OPTIMIZER=OWN if learns else None,
+        PASSES=passes,
+        OPTIMIZER=OWN if "train" in passes else None,
         NOT_ON=getattr(module, "NOT_ON", {}),
         ASKED_TOLERANCE=getattr(module, "TOLERANCE", None),
         GROWS=getattr(module, "GROWS", ()),

@@ -21,6 +21,7 @@ from suite.stacks.base import Adapter
 from suite.stacks.numpy import numpy_adapter
 from suite.worker.data import Data
 from suite.worker.equivalence import gate, late_step
+from suite.worker.equivalence.comparison import TimedEvidence
 from suite.worker.equivalence.findings import REASONS_MAX, GateFindings
 from suite.worker.equivalence.witness import Witness
 from suite.workloads import catalog
@@ -59,7 +60,7 @@ def run(
     if digested:
         data = Digested(case, workload, seed=3)
     state, outputs = adapter.step(state, batch)
-    return gate.run(adapter, data, gate.TimedEvidence(spoil(losses), adapter.results(outputs), witness))
+    return gate.run(adapter, data, TimedEvidence(spoil(losses), adapter.results(outputs), witness))
 
 
 class Digested(Data):
@@ -87,7 +88,7 @@ def test_a_looser_precision_has_a_looser_gate(tmp_path: Path) -> None:
     adapter, data = numpy_adapter.Adapter(case, workload), Data(case, workload, seed=3)
     adapter.build()
     state, batch = data.place(adapter)
-    found = gate.run(adapter, data, gate.TimedEvidence(result=adapter.results(adapter.step(state, batch)[1])))
+    found = gate.run(adapter, data, TimedEvidence(result=adapter.results(adapter.step(state, batch)[1])))
     assert protocol.TOLERANCE["f32"] < found.worst < protocol.TOLERANCE["tf32"]
     assert found.reasons, "the same file isn't float32 where it must be"
     assert all(reason.startswith("in float32: ") for reason in found.reasons)

@@ -19,6 +19,7 @@ from suite.stacks.numpy import numpy_adapter
 from suite.worker.__main__ import judged
 from suite.worker.data import Data
 from suite.worker.equivalence import gate
+from suite.worker.equivalence.comparison import TimedEvidence
 from suite.worker.equivalence.findings import GateFindings
 from suite.worker.events import Events
 from suite.workloads import catalog
@@ -37,7 +38,7 @@ def gated(
     case = case_of(workload=workload.name, dims=workload.dims("tiny", {}), pass_=pass_, **others)
     adapter = kind(case, workload)
     adapter.build()
-    return gate.run(adapter, Data(case, workload, 3), gate.TimedEvidence())
+    return gate.run(adapter, Data(case, workload, 3), TimedEvidence())
 
 
 class Unstable(numpy_adapter.Adapter):

@@ -1,7 +1,9 @@
 """A question's model in JAX, unchanged: its parameters are found, its dropout is off, its results are trees. What
 differs between libraries stands in modules_jax.py."""
 
+import math
 from contextlib import ExitStack
+from functools import partial
 from types import SimpleNamespace
 
 import jax
@@ -108,7 +110,34 @@ def exact(make, of_inputs, loss, optimizer, labels, values, batch):
             for path, kind, arrays, results in [*found, *([] if training else own)]
         ]
 
-    return SimpleNamespace(output=output, step=step, values=current, calls=calls)
+    def flops():
+        with in_float64():
+            return flops_of(jax.make_jaxpr(partial(form.forward, {}))(held.parameters, held.buffers, **inputs).jaxpr)
+
+    return SimpleNamespace(output=output, step=step, values=current, calls=calls, flops=flops)
+
+
+def flops_of(jaxpr):
+    """Returns the FLOPs of the matrix products and convolutions of a program, as PyTorch's counter counts them: of a
+    transposed convolution by its input, of a branch the larger side, of a loop without a known length one turn."""
+    total = 0
+    for equation in jaxpr.eqns:
+        name, parameters = equation.primitive.name, equation.params
+        outputs = sum(out.aval.size for out in equation.outvars if hasattr(out.aval, "size"))
+        if name == "dot_general":
+            (contracted, _), _ = parameters["dimension_numbers"]
+            shape = equation.invars[0].aval.shape
+            total += 2 * outputs * math.prod(shape[axis] for axis in contracted)
+        elif name == "conv_general_dilated":
+            kernel, filters = equation.invars[1].aval, parameters["dimension_numbers"].rhs_spec[0]
+            each = kernel.size // kernel.shape[filters]
+            total += 2 * outputs * each // math.prod(parameters["lhs_dilation"])
+        else:
+            given = [each for value in parameters.values() for each in (value if type(value) is tuple else (value,))]
+            bodies = [getattr(each, "jaxpr", each) for each in given if hasattr(each, "eqns") or hasattr(each, "jaxpr")]
+            turns = parameters["length"] if name == "scan" else 1
+            total += turns * (max if name == "cond" else sum)([flops_of(body) for body in bodies] or [0])
+    return total
 
 
 def wide(results):

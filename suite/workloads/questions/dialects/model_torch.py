@@ -6,6 +6,8 @@ from types import SimpleNamespace
 
 import torch
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
 
 from suite.workloads.questions.dialects.question_torch import mean_cube
 from suite.workloads.questions.models import as_tree, kind_of, taken
@@ -145,6 +147,23 @@ class exact:  # called like a function
             for each in hooks:
                 each.remove()
         return found
+
+    def flops(self):
+        """Returns the FLOPs of the matrix products and convolutions of a forward pass, by PyTorch's own counter: it
+        doesn't know attention in one kernel, which is therefore computed step by step."""
+        fast = torch.backends.mha.get_fastpath_enabled()
+        torch.backends.mha.set_fastpath_enabled(False)
+        try:
+            with (
+                plain_torch(),
+                torch.no_grad(),
+                sdpa_kernel(SDPBackend.MATH),
+                FlopCounterMode(display=False) as counted,
+            ):
+                self.model.eval()(**self.inputs)
+        finally:
+            torch.backends.mha.set_fastpath_enabled(fast)
+        return counted.get_total_flops()
 
     def values(self):
         return {name: self.layouts.canonical(name, each.detach().numpy()) for name, each in self.held.items()}

@@ -2,7 +2,11 @@
 
 from types import SimpleNamespace
 
+import jax
 import jax.numpy as jnp
+
+from suite.workloads import trees
+from suite.workloads.questions.models import taken
 
 
 def code(function, of_inputs, loss, parameters):
@@ -15,6 +19,25 @@ def code(function, of_inputs, loss, parameters):
         return loss(forward(dims, parameters, **inputs), mean_cube)
 
     return SimpleNamespace(forward=forward, loss=scalar)
+
+
+def stepping(setup, step, of_inputs, carried):
+    """The file's own setup and step. A state is what the setup returned, by name, and the inputs that are carried."""
+
+    def start(values, batch):
+        arguments = of_inputs(values | batch)
+        state = {name: arguments[name] for name in carried} | dict(setup(**taken(setup, arguments, ())))
+        return jax.tree.map(jnp.copy, state)  # no array is in it twice: it is donated
+
+    def advance(state, batch):
+        rest = {name: value for name, value in of_inputs(batch).items() if name not in carried}
+        loss, changed = step(**taken(step, rest | state, ()))
+        return state | changed, loss
+
+    def values(state):
+        return dict(trees.leaves({name: state[name] for name in carried}))
+
+    return SimpleNamespace(start=start, advance=advance, values=values)
 
 
 def mean_cube(x):

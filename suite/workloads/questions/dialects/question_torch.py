@@ -5,6 +5,9 @@ from types import SimpleNamespace
 import torch
 from torch import nn
 
+from suite.workloads import trees
+from suite.workloads.questions.models import taken
+
 
 def code(function, of_inputs, loss, parameters):
     """`of_inputs` makes the function's arguments from named tensors; `parameters` are Tensors by name."""
@@ -23,6 +26,26 @@ def code(function, of_inputs, loss, parameters):
         return loss(model(**inputs), mean_cube)
 
     return SimpleNamespace(Model=Model, loss=scalar)
+
+
+def stepping(setup, step, of_inputs, carried):
+    """The file's own setup and step. A state is what the setup returned, by name, and the inputs that are carried."""
+
+    def start(values, batch):
+        arguments = of_inputs(values | batch)
+        return {name: arguments[name] for name in carried} | dict(setup(**taken(setup, arguments, ())))
+
+    def advance(step, state, batch):
+        rest = {name: value for name, value in of_inputs(batch).items() if name not in carried}
+        result = step(**taken(step, rest | state, ()))
+        loss, changed = result if isinstance(result, tuple) else (result, {})  # it may change its state in place
+        return state | changed, loss.detach()
+
+    def values(state):
+        named = {name: state[name] for name in carried}
+        return {name: leaf.detach() for name, leaf in trees.leaves(named)}
+
+    return SimpleNamespace(start=start, step=step, advance=advance, values=values)
 
 
 def mean_cube(x):

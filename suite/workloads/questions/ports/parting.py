@@ -132,7 +132,10 @@ def unused(first: Trace, weights: Mapping[str, str]) -> list[str]:
 
 def work(first: Trace, port: Trace, weights: Mapping[str, str]) -> str:
     """Returns the sentence beside a verdict on two ports that differ in parameters or FLOPs; else an empty one."""
-    sizes = [("parameters", first.parameters, port.parameters), ("FLOPs", first.flops, port.flops)]
+    sizes = [
+        ("parameters", first.parameters, port.parameters),
+        ("FLOPs of matrix products and convolutions", first.flops, port.flops),
+    ]
     ratios = [(what, theirs / ours) for what, ours, theirs in sizes if ours and theirs is not None]
     ratios = [(what, it) for what, it in ratios if abs(it - 1) > WORK]
     more = [f"{abs(it - 1) * 100:.1f} % {'more' if it > 1 else 'fewer'} {what}" for what, it in ratios]

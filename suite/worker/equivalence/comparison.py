@@ -1,0 +1,83 @@
+"""What a case is compared with, and how far a right one may be from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from suite import protocol
+from suite.reference.digests import Array, difference
+from suite.reference.expected import ReferenceAnswer, peak
+from suite.reference.tolerances import BY, Tolerance, Tolerances
+from suite.stacks.base import Adapter
+from suite.worker.data import Data
+from suite.worker.equivalence.findings import GateFindings
+from suite.worker.equivalence.late_step import LateStep
+from suite.worker.equivalence.witness import Witness
+
+JUMPS, JUMP_MAX = 4.0, 0.2  # times a jump of the right gradient, and the largest error that it forgives
+
+
+@dataclass
+class TimedEvidence:
+    """What the timed calls left for the gate: the losses of the first steps, the last result, the state after three
+    steps (`witness`), and one more step after the clocks (`late`)."""
+
+    losses: list[float] = field(default_factory=list)
+    result: Any = None  # the loss, or a tree of outputs
+    witness: Witness | None = None
+    late: LateStep | None = None
+    types: dict[str, str] = field(default_factory=dict)  # of the last result's leaves
+
+
+class Comparison:
+    """One stack beside the reference. `expected` is the reference's answer; None without one."""
+
+    def __init__(self, adapter: Adapter, data: Data, expected: ReferenceAnswer | None) -> None:
+        self.adapter, self.data, self.expected = adapter, data, expected
+        exact = expected is not None and expected.exact
+        self.tolerances = Tolerances(adapter.workload.spec, adapter.case.precision, exact, adapter.types)
+        self.findings = GateFindings(self.tolerances, compared=expected is not None)
+        # Masks of small tensors' elements whose gradient is only noise: by the reference, or else by this stack.
+        self.noise: dict[str, Any] = dict(expected.noise) if expected else {}
+
+    @property
+    def asks_decay(self) -> bool:
+        """Whether weight decay can be checked after three steps. In coarser precisions it can't: where rounding turns a
+        gradient's sign, AdamW moves the parameter by more than the decay."""
+        return self.adapter.optimizer in protocol.ADAMW and self.adapter.case.precision == "f32"
+
+    def of_optimizer(self, key: str) -> str:
+        """Returns the key of a tensor that the optimizer has changed: with the optimizer's name if it isn't the spec's,
+        since stacks with different optimizers can't agree on it."""
+        own = self.adapter.optimizer == self.data.spec.OPTIMIZER
+        return key if own else f"{key}{BY}{self.adapter.optimizer}"
+
+    def wanted(self, group: str, name: str) -> Any:
+        """Returns the reference of a gradient or movement; None without one."""
+        return None if self.expected is None else getattr(self.expected, group).get(name)
+
+    def with_jumps(self, group: str, name: str, actual: Array, limit: Tolerance) -> Tolerance:
+        """Returns the limit of a gradient or movement, wider where the right one jumps within the rounding of float32:
+        where a model's activations are near a kink, as of a ReLU, parameters that are off by a rounding have another
+        gradient."""
+        wanted = self.wanted(group, name)
+        if not hasattr(self.data.spec, "exact") or np.shape(actual) != np.shape(wanted):
+            return limit
+        if not limit.broken(difference(actual, wanted, name)):
+            return limit
+        jump = difference(getattr(self.shaken, group)[name], wanted, name).error
+        return Tolerance(max(limit.error, min(JUMPS * jump, JUMP_MAX)))
+
+    @cached_property
+    def shaken(self) -> ReferenceAnswer:
+        return self.data.shaken()
+
+    def is_zero(self, name: str) -> bool:
+        """Whether a parameter's true gradient is zero everywhere."""
+        if self.expected is None or name not in self.expected.gradients:
+            return False
+        return peak(self.expected.gradients[name]) < protocol.ZERO_GRADIENT * self.expected.largest_gradient

@@ -1,0 +1,109 @@
+"""The gate's checks of whole steps of training: their losses, and what they write into parameters and buffers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suite import protocol
+from suite.reference.digests import Array, difference, digest
+from suite.reference.expected import moved_key, movement, shrinkage
+from suite.reference.tolerances import Tolerance
+from suite.stacks.observed import Batch, State
+from suite.worker.equivalence.comparison import Comparison, TimedEvidence
+from suite.worker.equivalence.witness import DECAY, ROUNDINGS, Witness
+
+
+def check(held: Comparison, timed: TimedEvidence) -> None:
+    """Checks three whole steps: their losses, the losses of the timed steps, and what the steps write."""
+    adapter, findings, expected = held.adapter, held.findings, held.expected
+    state, batch = held.data.place(adapter)
+    first: dict[str, Array] = {}
+    for step in range(protocol.GATE_STEPS):
+        state, outputs = adapter.step(state, batch)
+        adapter.wait(state, outputs)
+        if step == 0 and held.data.workload.has_model and held.data.buffers:
+            read = adapter.read("parameters", state, batch)
+            first = {name: np.array(read[name]) for name in held.data.buffers}
+        loss = float(adapter.results(outputs))
+        known = None if expected is None else np.asarray(expected.losses[step])
+        key = f"loss {step + 1}"
+        findings.compare(held.of_optimizer(key) if step else key, f"loss of step {step + 1}", loss, known)
+        if step < len(timed.losses):
+            wanted = loss if known is None else known
+            findings.relative(f"loss of timed step {step + 1}", timed.losses[step], wanted)
+    read = adapter.read("parameters", state, batch)
+    if not findings.same_names("parameters", read, held.data.parameters | held.data.buffers):
+        return
+    for name, before in held.data.values():
+        if findings.same_shape(f"{name} after {protocol.GATE_STEPS} steps", read[name], before):
+            check_movement(held, name, before, read[name], timed.witness, first.get(name))
+    if timed.witness and held.asks_decay:
+        timed.witness.close(findings)
+    check_curve(held, state, batch)
+
+
+def check_curve(held: Comparison, state: State, batch: Batch) -> None:
+    """Checks the losses of further steps, as a curve: what three steps of a file's own optimizer don't show, such as a
+    schedule or a moment that isn't kept, its curve does. Roundings grow from step to step, so its band is wide."""
+    curve = held.expected.curve if held.expected else []
+    for step, right in enumerate(curve, protocol.GATE_STEPS + 1):
+        state, outputs = held.adapter.step(state, batch)
+        held.adapter.wait(state, outputs)
+        loss, what = float(held.adapter.results(outputs)), f"loss of step {step}"
+        measured = difference(np.asarray(loss), np.asarray(right), what)
+        held.findings.judge(what, measured, Tolerance(protocol.CURVE_TOLERANCE), counts=False)
+
+
+def check_movement(
+    held: Comparison, name: str, before: Array, after: Array, witness: Witness | None, first: Array | None
+) -> None:
+    """Checks what the replayed and the timed steps have written into one parameter or buffer. Of a model's buffer
+    the `first` step counts: in later ones it follows parameters that rounding alone has moved, such as a bias
+    before a batch norm."""
+    trained, noise = name in held.data.parameters, held.noise.get(name)
+    if trained and held.adapter.optimizer in protocol.ADAMW:
+        check_bound(held, name, before, after)
+    if trained and held.is_zero(name):
+        return
+    key = held.of_optimizer(moved_key(name, trained)) if held.expected is None else moved_key(name, trained)
+    counted = before.size - (0 if noise is None else int(noise.sum()))
+    limit = held.tolerances.moved(max(1, counted)) if trained else held.tolerances.of(key)
+    moved = movement(before, after if first is None else first, noise)
+    rounding = ROUNDINGS * float(np.linalg.norm(before))
+    wanted = held.wanted("moved", name)
+    if wanted is not None:
+        what = f"movement of {name} in {protocol.GATE_STEPS} steps"
+        error = difference(moved, wanted, key, rounding)
+        held.findings.judge(what, error, held.with_jumps("moved", name, moved, limit), counts=False)
+        if trained and held.asks_decay:
+            check_decay(held, name, before, moved, error.error)
+    elif noise is None or not noise.any():
+        held.findings.digests[key] = digest(moved, key)
+    if witness:
+        replayed = limit.error if first is None else held.tolerances.moved().error
+        witness.testify(held.findings, name, before, after, noise, min(replayed, protocol.REPLAY_TOLERANCE_MAX))
+
+
+def check_bound(held: Comparison, name: str, before: Array, after: Array) -> None:
+    """Checks that elements whose true gradient is zero moved no further than AdamW can move them. Where they end
+    depends on rounding, so nothing more can be checked."""
+    bound = 1.1 * protocol.LEARNING_RATE * protocol.GATE_STEPS + DECAY * float(np.abs(before).max(initial=0.0))
+    noise = held.noise.get(name)
+    zero = slice(None) if held.is_zero(name) else noise
+    if zero is not None:
+        over = np.maximum(np.abs(movement(before, after)[zero]) - bound, 0.0)
+        held.findings.absolute(f"{name} where its gradient is zero", over, np.zeros_like(over), 0.0)
+
+
+def check_decay(held: Comparison, name: str, before: Array, moved: Array, error: float) -> None:
+    """Checks by which part of itself a parameter shrank, against the reference. The rest of the movement's error
+    points in no particular direction: six standard deviations of its chance part are allowed."""
+    assert held.expected is not None
+    length = float(np.linalg.norm(before)) or 1.0
+    chance = 6.0 * error * float(np.linalg.norm(moved)) / (length * float(np.sqrt(before.size)))
+    lost, wanted = shrinkage(before, moved), held.expected.shrunk[name]
+    if not abs(lost - wanted) <= 0.3 * DECAY + chance:
+        held.findings.refuse(
+            f"{name} shrank by {lost:.2g} of itself in {protocol.GATE_STEPS} steps, the reference by "
+            f"{wanted:.2g} (weight decay takes {DECAY:.0e})"
+        )
