@@ -54,21 +54,19 @@ def with_steps(frame: Frame, table: pl.DataFrame) -> pl.DataFrame:
 
 def sentence(table: pl.DataFrame) -> str:
     """Returns after how many steps compiling pays off, and on how many of its questions it does."""
-    never, against = [], dict[str, list[str]]()
+    never, caught = [], list[str]()
     for (eager, stack), group in table.group_by("eager", "compiled", maintain_order=True):
         paid = group["pays_off_after_steps"].drop_nulls().to_list()
         if not paid:
             never.append(f"{stack} against {eager}")
             continue
-        of = f" ({len(paid)} of {counted(group.height, 'question')})" if len(paid) < group.height else ""
-        against.setdefault(str(eager), []).append(f"{stack} {between(paid)}{of}")
-    if not against:
+        of = f" (on {len(paid)} of {counted(group.height, 'question')})" if len(paid) < group.height else ""
+        says = "with" if caught else "catches up with"
+        caught.append(f"{stack} {says} {eager} after {between(paid)} steps{of}")
+    if not caught:
         return f"Compiling isn't shown to pay off for {listed(never)}."
-    groups = "; ".join(f"over {eager} {', '.join(stacks)}" for eager, stacks in against.items())
-    first, brackets, others = groups.partition(" questions)")  # said once
-    groups = f"{first}{brackets}{others.replace(' questions)', ')')}"
-    rest = f"; it isn't shown to pay off for {listed(never)}" if never else ""
-    return f"Compiling pays off at step: {groups}{rest}."
+    rest = f" Compiling isn't shown to pay off for {listed(never)}." if never else ""
+    return f"With the first run counted, {'; '.join(caught)}.{rest}"
 
 
 def between(steps: Sequence[int]) -> str:

@@ -76,7 +76,7 @@ class Account:
         number, first = len(self.notices), len(self.deciding)
         every = "this notice" if number == 1 else f"these {number} notices"
         if self.word == Trust.QUIET:
-            others = f" On other things, there {'is' if number == 1 else 'are'} {every}:" if number else ""
+            others = f" Besides, there {'is' if number == 1 else 'are'} {every}:" if number else ""
             return f"{QUIET}{others}"
         which = every if first == number else f"the first {f'{first} ' if first > 1 else ''}of {every}"
         if self.word == Trust.WEAK:

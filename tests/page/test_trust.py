@@ -92,7 +92,7 @@ def test_the_reason_counts_the_notices_that_decide_the_word() -> None:
 
     restless, weak, plain = ((Trust.RESTLESS, "noise"), (Trust.WEAK, "one block"), (Trust.QUIET, ""))
     assert told() == (Trust.QUIET, "", "", QUIET)
-    assert told(plain, plain) == (Trust.QUIET, "", "2 notices", f"{QUIET} On other things, there are these 2 notices:")
+    assert told(plain, plain) == (Trust.QUIET, "", "2 notices", f"{QUIET} Besides, there are these 2 notices:")
     word, causes, counted, reason = told(weak, restless, plain)
     assert (word, causes, counted) == (Trust.WEAK, "one block", "3 notices")
     assert reason.startswith("This set can't carry firm verdicts because of the first of these 3 notices, ")

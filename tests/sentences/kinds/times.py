@@ -77,25 +77,24 @@ def break_even(held: Held) -> None:
 def compiled(held: Held) -> None:
     truth = held.truth
     one = held.read(
-        r"(?:Compiling pays off at step: (?P<groups>.+?)(?:; it isn't shown to pay off for (?P<never>.+))?|"
-        r"Compiling isn't shown to pay off for (?P<none>.+))\."
+        r"(?:With the first run counted, (?P<groups>.+?)\.)?(?: ?Compiling isn't shown to pay off for (?P<never>.+)\.)?"
     )
-    said = re.split(r", | and ", one["never"] or one["none"]) if one["never"] or one["none"] else []
+    said = re.split(r", | and ", one["never"]) if one["never"] else []
     others = int(said.pop().split()[0]) if said and said[-1].endswith("others") else 0
     pairs = {who: (over, *totals.paid(truth, who)) for who, over in truth.upon(EAGER).items()}
     never = frozenset(f"{who} against {over}" for who, (over, steps, _) in pairs.items() if not steps)
     held.same("never pays off", Some(frozenset(said), others), never)
-    pair = r"{S:who} {N:low}(?: to {N:high})?(?: \({N:paid} of {N:of}(?: questions?)?\))?"
-    told = []
-    for group in filter(None, one["groups"].split("; ")):
-        about, rest = held.start(group, "over {S:over} ")
-        told += [(about["over"], held.read(pair, text=each)) for each in re.split(r", (?=[a-z])", rest)]
-    held.same(
-        "pays off", sorted(each["who"] for _, each in told), sorted(w for w, (_, steps, _) in pairs.items() if steps)
+    pair = (
+        r"{S:who} (?:catches up )?with {S:over} after {N:low}(?: to {N:high})? steps?"
+        r"(?: \(on {N:paid} of {N:of} questions?\))?"
     )
-    for under, each in told:
+    told = [held.read(pair, text=each) for each in filter(None, (one["groups"] or "").split("; "))]
+    held.same(
+        "pays off", sorted(each["who"] for each in told), sorted(w for w, (_, steps, _) in pairs.items() if steps)
+    )
+    for each in told:
         over, steps, of = pairs[each["who"]]
-        held.same("against", under, over)
+        held.same("against", each["over"], over)
         held.ends("step", each["low"], each["high"], steps)
         paid = (each.number("paid"), each.number("of")) if each["paid"] else (of, of)
         held.same("questions on which it pays off", paid, (len(steps), of))

@@ -35,8 +35,8 @@ from suite.stats import Estimate
 ITSELF = Estimate(1.0)  # the baseline's ratio
 QUESTIONS_ACROSS = 4  # columns of one table in Markdown; further questions get another table
 FLOOR_RULE = (
-    "A speedup that is no farther from 1× than the noise floor's farther end, in either direction, isn't called faster "
-    "or slower."
+    "Two processes of one stack differ by up to the noise floor, so a speedup inside it is called neither faster nor "
+    "slower."
 )
 
 
