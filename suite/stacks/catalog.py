@@ -144,6 +144,7 @@ IMPORTS = {
     "onnxruntime": ("torch", "onnxscript", "onnxruntime"),
 }
 
+OF_OPTIMIZERS = "optax"  # which only steps with an optimizer need
 SUFFIX = "_adapter"  # an adapter's file is called <stack>_adapter.py
 
 

@@ -19,7 +19,7 @@ from suite.launch.container import Container
 from suite.launch.engine import Engine, worker_environment
 from suite.launch.local import Local
 from suite.machine import compiler, devices
-from suite.stacks.catalog import IMPORTS, STACKS, Stack, environment_of
+from suite.stacks.catalog import IMPORTS, OF_OPTIMIZERS, STACKS, Stack, environment_of
 
 AUTO, LOCAL, DOCKER = "auto", "local", "docker"
 CURRENT = "current"  # of --python: what `python` starts here
@@ -92,7 +92,8 @@ def interpreter(python: str, engine: str) -> str:
 
 def lacking(python: str, stacks: Iterable[str]) -> dict[str, str]:
     """Returns {stack: a package that it needs and the user's own interpreter lacks}, without those that lack none."""
-    needs = {name: IMPORTS.get(STACKS[name].environment, ()) for name in stacks}
+    imports = {name: IMPORTS.get(STACKS[name].environment, ()) for name in stacks}
+    needs = {name: tuple(each for each in of if each != OF_OPTIMIZERS) for name, of in imports.items()}
     needs |= {name: (*needs[name], "keras") for name in needs if STACKS[name].dialect == "keras"}
     packages = sorted({package for packages in needs.values() for package in packages})
     done = subprocess.run([python, "-c", FIND, *packages], capture_output=True, text=True, check=True)

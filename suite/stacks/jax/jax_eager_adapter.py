@@ -13,6 +13,18 @@ from suite.stacks.jax.jax_runtime import JaxAdapter, Loop, conjugate
 from suite.workloads import trees
 
 
+def optax_of(case, workload):
+    """Returns optax, which only a step with an optimizer needs, else None. Raises Unsupported where it is needed and
+    isn't installed, as in an interpreter of the user's own."""
+    if case.pass_ != "train" or not getattr(workload.spec, "OPTIMIZER", None) or workload.has_step:
+        return None
+    try:
+        import optax
+    except ModuleNotFoundError as missing:
+        raise base.Unsupported("a training step in JAX updates by optax, which isn't installed") from missing
+    return optax
+
+
 class Adapter(JaxAdapter):
     """State: (parameters, buffers, optimizer state), pytrees; most workloads have no buffers."""
 
@@ -21,9 +33,8 @@ class Adapter(JaxAdapter):
 
     def __init__(self, case, workload):
         import jax
-        import optax
 
-        super().__init__(case, workload, jax, optax)
+        super().__init__(case, workload, jax, optax_of(case, workload))
 
     @classmethod
     def environ(cls, case, cache_directory):
