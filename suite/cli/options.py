@@ -217,7 +217,7 @@ class RunOptions(MeasuringOptions):
         return replace(
             super().selection(cores),
             workloads=(*self.workload, *(name_of(Path(file).resolve()) for file in self.file)),
-            passes=self.pass_ or (("forward",) if self.file else ()),
+            passes=self.pass_,
             caches=("cold",) if self.cache == "cold" else ("cold", self.cache),
             threads=threads_of(self.cores, len(cores)),
             limits=limits_of(self.limit_memory),
@@ -311,7 +311,7 @@ class FrontierOptions(MeasuringOptions):
         return replace(
             super().selection(cores),
             sizes=self.size or (("asked",) if of_files else ("full",)),
-            passes=self.pass_ or (("forward",) if of_files else ("train",)),
+            passes=self.pass_ or (() if of_files else ("train",)),
             limits=limits_of(self.limit_memory),
             vary=self.vary,
         )

@@ -238,7 +238,7 @@ def choose_baseline(option: str | None, preset: Preset, target: str, stacks: Seq
 
 def questions(preset: Preset, selection: Selection, workloads: dict[str, Workload]) -> list[tuple[Workload, Question]]:
     """Returns the questions with their workloads. `--workload` selects among the preset's questions, or adds a workload
-    with all its passes; `--pass` replaces the passes. A glob matches only probes in a preset of probes, and no probes
+    with its `passes`; `--pass` replaces the passes. A glob matches only probes in a preset of probes, and no probes
     in other presets."""
     probing = preset.purpose is Purpose.PROBE
     reached = [name for name, workload in workloads.items() if workload.is_probe == probing]
@@ -252,7 +252,7 @@ def questions(preset: Preset, selection: Selection, workloads: dict[str, Workloa
         names = choose("workload", selection.workloads, [n for n in workloads if n in {*reached, *selection.workloads}])
         listed = {question.workload for question in chosen}
         chosen = [question for question in chosen if question.workload in names]
-        chosen += [Question(n, p) for n in names if n not in listed for p in workloads[n].spec.PASSES]
+        chosen += [Question(n, p) for n in names if n not in listed for p in workloads[n].passes]
     if selection.passes:
         of_passes = [dataclasses.replace(question, pass_=pass_) for question in chosen for pass_ in selection.passes]
         # A preset that asks both passes of a workload now has each question twice.

@@ -64,6 +64,8 @@ class Tolerances:
         name, _, form = key.partition(FORM)
         if form.startswith(("whole", "true")):
             return Tolerance(0.0)
+        if name.startswith("moved/"):
+            return self.moved()
         own = self.spec.ASKED_TOLERANCE
         if isinstance(own, Mapping):
             own = own.get(name.removeprefix("output/"))

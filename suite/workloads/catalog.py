@@ -63,6 +63,11 @@ class Workload:
         return False
 
     @property
+    def passes(self) -> tuple[str, ...]:
+        """The passes that are asked where none is named: of a question the first."""
+        return tuple(self.spec.PASSES)[: 1 if self.is_question else None]
+
+    @property
     def is_ours(self) -> bool:
         return self.folder.is_relative_to(HOME)
 
@@ -283,8 +288,7 @@ def find(extra: Iterable[Path] = ()) -> dict[str, Workload]:
         if place.suffix == ".py":
             folders.append(place.resolve())
             continue
-        here = [place.resolve()] if is_workload(place) else []
-        if not (found := here + workloads_in(place)):
+        if not (found := [place.resolve()] * is_workload(place) + workloads_in(place)):
             raise UserError(f"--workload-path {place}: no spec.py there or one folder below.")
         folders += found
     workloads: dict[str, Workload] = {}

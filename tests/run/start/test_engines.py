@@ -174,3 +174,10 @@ def test_an_interpreter_is_tried_as_its_workers_are_started(tmp_path: Path, monk
     (tmp_path / "numpy.py").write_text("raise RuntimeError('a shadow')\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     assert engines.interpreter(sys.executable, "local") == sys.executable
+
+
+def test_an_interpreter_with_jax_alone_runs_jax_s_stacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "jax").mkdir()
+    (tmp_path / "jax" / "__init__.py").touch()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert engines.lacking(sys.executable, ["numpy", "jax_jit", "torchax_jit"]) == {"torchax_jit": "torchax"}
