@@ -26,11 +26,10 @@ from suite.workloads.questions.models import ModelLeaf
 from suite.workloads.questions.ports.expressions import gradients_of, value_of
 from suite.workloads.questions.ports.layers import Leaf
 from suite.workloads.questions.ports.matching import match
-from suite.workloads.questions.ports.pairing import Call, Trace
+from suite.workloads.questions.ports.pairing import TOLERANCE, Call, Trace
 from suite.workloads.questions.ports.parting import part, work
 from suite.workloads.questions.ports.weights import ANSWER, ASKED, LEAVES, REFUSED, read, write
 
-TOLERANCE = 1e-7  # relative, of two models in float64 with equal weights
 MOVED_TOLERANCE = 1e-4  # of what their optimizers' steps write
 EMPTY = np.empty(0)  # where values aren't asked for
 Answer = Mapping[str, np.ndarray[Any, Any]]

@@ -15,7 +15,8 @@ from suite.workloads.questions.ports.expressions import leaves_in
 Array = NDArray[Any]
 Arrays = list[tuple[Array, Array]]  # of the first model and of the port, in the first's layout
 Layouts = dict[int, tuple[int, ...]]  # the order of the port's axes in the first's layout, by their number
-TOLERANCE = 1e-9  # relative Frobenius error
+# Relative Frobenius error, in float64. Libraries have constants in float32: attention's scale in flax.nnx is 6e-8 off.
+TOLERANCE = 1e-6
 FUSED = ("attention", "lstm", "gru")  # modules with leaves that other models have in several
 
 
