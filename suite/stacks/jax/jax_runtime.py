@@ -91,7 +91,7 @@ class JaxAdapter(compiler.Dumping):
         jax.config.update("jax_enable_x64", self.has_wide_types)  # as a user of 64-bit types sets it
         if case.implementation:  # else a function that asks for float64 does half the work of the others
             warnings.filterwarnings("error", "Explicitly requested dtype (float64|complex128)", UserWarning)
-        self.transform = make_optimizer(optax, self.optimizer) if optax else None
+        self.transform: Any = make_optimizer(optax, self.optimizer) if optax else None
         self.compile_counter = CompileCounter(jax)
 
     @classmethod

@@ -15,7 +15,7 @@ from suite.workloads import trees
 from suite.workloads.tensors import COMPLEX, FLOATS, Integers, Normal, PositiveDefinite, Uniform
 
 if TYPE_CHECKING:
-    from suite.worker.equivalence.gate import TimedEvidence
+    from suite.worker.equivalence.comparison import TimedEvidence
 
 DRAWN = Normal | Uniform | PositiveDefinite  # kinds of tensors of which no two seeds have the same values
 CALLS = 4  # steps on other values, of which the last result is checked

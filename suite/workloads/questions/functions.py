@@ -59,7 +59,7 @@ def implementations(file: ast.Module, path: Path) -> list[Function]:
             )
         if name and dialect in DIALECTS:
             found.append(function)
-    beside = (LOSS[1:], OPTIMIZER[1:]) if any(function.is_model for function in found) else ()
+    beside: tuple[str, ...] = (LOSS[1:], OPTIMIZER[1:]) if any(function.is_model for function in found) else ()
     beside += (SETUP[1:],) if CARRIED in defined(file) else ()
     return [function for function in found if function.name.partition("_")[2] not in beside]
 
