@@ -11,8 +11,6 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-import pyarrow as pa
-
 from suite.case import OUT_OF_MEMORY, Attempt, Case, Flag, Outcome, Purpose, canonical_json
 from suite.guard.places import placeless, places_of
 from suite.ir import files
@@ -304,6 +302,8 @@ class Runner:
     def save(self, attempt: Attempt, row: Row) -> None:
         """Writes a row, without the places of this machine. A value that the schema can't hold makes it a row with the
         outcome `error`."""
+        import pyarrow as pa  # not before: the first process has started by now
+
         places = places_of(ROOT, self.store.folder.parent)
         row.update({name: placeless(value, places) for name, value in row.items() if isinstance(value, str)})
         try:
