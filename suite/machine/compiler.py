@@ -23,18 +23,15 @@ def find() -> str | None:
     path = shutil.which(named or "g++")
     if path is None:
         return None
-    file, cache = Path(path).stat(), Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "stack-wars"
-    tried = (path, file.st_size, file.st_mtime_ns, sysconfig.get_path("include"), PROBE)
-    mark = cache / f"compiler-{hashlib.sha256(repr(tried).encode()).hexdigest()[:32]}"
-    with suppress(OSError):  # a cache that can't be read
-        if mark.exists():
-            return path
-    found = probe(named)[0]
-    with suppress(OSError):  # or written
-        if found:
-            cache.mkdir(parents=True, exist_ok=True)
+    file, cache = Path(path).stat(), Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    tried = f"{path} {file.st_size} {file.st_mtime_ns} {sysconfig.get_path('include')} {PROBE}"
+    mark = cache / "stack-wars" / f"compiler-{hashlib.sha256(tried.encode()).hexdigest()}"
+    with suppress(OSError):  # a cache that can't be used
+        if not mark.exists() and probe(named)[0]:
+            mark.parent.mkdir(parents=True, exist_ok=True)
             mark.touch()
-    return found
+        return path if mark.exists() else None
+    return probe(named)[0]
 
 
 @lru_cache(maxsize=4)

@@ -84,7 +84,7 @@ DESCRIBED = {
         ("stderr_tail", "text", "the last lines of standard error"),
     ),
     "times": (
-        ("import_seconds", "seconds", "importing the framework"),
+        ("import_seconds", "seconds", "importing the framework; this and the next three: null if not alone meanwhile"),
         ("device_seconds", "seconds", "opening the device"),
         ("build_seconds", "seconds", "building the step"),
         ("place_seconds", "seconds", "placing weights, optimizer state and inputs on the device"),
@@ -184,7 +184,7 @@ def markdown() -> str:
     for group, columns in DESCRIBED.items():
         lines += [f"### {group.capitalize()}", "", "| column | type | unit | meaning |", "| --- | --- | --- | --- |"]
         for name, kind, meaning in columns:
-            type_, _, unit = KINDS[kind]
+            type_, unit = KINDS[kind]
             lines.append(f"| `{name}` | {type_.replace('<', '&lt;')} | {unit} | {meaning} |")
         lines.append("")
     return "\n".join(lines)

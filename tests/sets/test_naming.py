@@ -17,7 +17,7 @@ from suite.cli.measure.reproduce import reproduce
 from suite.cli.measure.run import run
 from suite.cli.options import RunOptions
 from suite.cli.sets import archives, compare, programs, report
-from suite.cli.sets.many_sets import collect
+from suite.cli.sets.archives import collect
 from suite.cli.sets.verify import verify
 from suite.errors import UserError
 from suite.sets import manifest

@@ -13,6 +13,7 @@ from suite.cli.options import RunOptions
 from suite.cli.terminal.progress import ProgressLines, listener
 from suite.cluster.schedule import forget, hand_out
 from suite.environments import say
+from suite.environments.together import make_all
 from suite.errors import COMMAND, UserError
 from suite.launch.engine import skewing
 from suite.plan.memory import too_tight
@@ -20,7 +21,7 @@ from suite.results.outcomes import INTERRUPTED, NOTHING_MEASURED, exit_code
 from suite.run import ceilings
 from suite.run.rounds import ROUNDS
 from suite.run.session import Session
-from suite.run.start.run import Run, runner
+from suite.run.start.run import Run, needed, runner
 from suite.sets.files import sole
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row
@@ -72,6 +73,8 @@ def measured(
 
         for case in sweep(prepared.engine.client):
             shown.note(f"Removed the container that a killed run had left: {case}")
+    if prepared.engine.client is None and prepared.python is None:
+        make_all(prepared.locks.of(name) for name in needed(prepared.plan))
     dropped = skewing(os.environ)
     if dropped:
         shown.note(f"The measured processes don't get these variables: {', '.join(sorted(dropped))}")
