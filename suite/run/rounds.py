@@ -175,8 +175,8 @@ class Rounds:
             return
         if row["sampling"] == ROUNDS:
             row["company"] = company
-        if any(len(started) > 1 and member in started for started in self.groups):
-            row |= dict.fromkeys(PREPARATION)  # they would be shown as if it had been alone
+        if process.request.company > 1:  # they would be shown as if it had been alone
+            row |= dict.fromkeys(PREPARATION)
         self.peaks[attempt.case.case_id] = max(member.needed_bytes, int(row.peak_bytes or 0))
         self.keep(attempt, row)
 

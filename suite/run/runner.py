@@ -220,7 +220,8 @@ class Runner:
         sudden.starts(self.store.folder, attempt)
         case, row = attempt.case, self.blank(attempt)
         engine = self.engines(row["environment"])
-        self.warm_up(row["environment"], engine)
+        if company == 1:  # in company, the time of an import is no result
+            self.warm_up(row["environment"], engine)
         unproven = attempt.block == 1 or case.case_id not in self.agreement.proofs
         request = prepare(
             attempt,

@@ -84,7 +84,7 @@ DESCRIBED = {
         ("stderr_tail", "text", "the last lines of standard error"),
     ),
     "times": (
-        ("import_seconds", "seconds", "importing the framework; this and the next three: null if not alone meanwhile"),
+        ("import_seconds", "seconds", "importing the framework; this and the next three are null in rounds"),
         ("device_seconds", "seconds", "opening the device"),
         ("build_seconds", "seconds", "building the step"),
         ("place_seconds", "seconds", "placing weights, optimizer state and inputs on the device"),

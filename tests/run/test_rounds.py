@@ -89,10 +89,7 @@ def test_processes_are_prepared_and_gated_at_once_and_timed_alone(calm: Path, ro
     phases, cores = phases_of(calm), len(facts.usable_cores())
     assert cores == 1 or beside(phases, "import") & {"import", "build", "place"}, "at once"
     assert beside(phases, "first", "second", "third", "steady", "pipelined", "fetch", "memory") == set()
-    alone = [row for row in rows if row["import_seconds"] is not None]
-    assert len(alone) == 2 * {1: 3, 2: 1}.get(cores, 0), "of the three of a block two cores prepare one alone"
-    assert all(row["place_seconds"] is not None for row in alone)
-    assert all(row["build_seconds"] is None for row in rows if row not in alone)
+    assert {row[f"{phase}_seconds"] for row in rows for phase in ("import", "device", "build", "place")} == {None}
 
 
 def test_with_little_memory_processes_are_prepared_one_after_the_other(
@@ -101,7 +98,7 @@ def test_with_little_memory_processes_are_prepared_one_after_the_other(
     monkeypatch.setattr(rounds, "spare_bytes", lambda: 2 * rounds.ROOM_BYTES - 1)
     ended = run_in_rounds(tmp_path / "set", "calm")
     assert beside(phases_of(tmp_path / "set"), "import") == set()
-    assert {row["company"] for row in ended} == {2} and all(row["import_seconds"] > 0 for row in ended)
+    assert [row["company"] for row in ended] == [2, 2]
 
 
 def test_the_rows_say_how_they_were_sampled(rows: list[Row]) -> None:
