@@ -23,7 +23,8 @@ def find() -> str | None:
     path = shutil.which(named or "g++")
     if path is None:
         return None
-    file, cache = Path(path).stat(), Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    home = Path(os.environ.get("HOME", tempfile.gettempdir()))
+    file, cache = Path(path).stat(), Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
     tried = f"{path} {file.st_size} {file.st_mtime_ns} {sysconfig.get_path('include')} {PROBE}"
     mark = cache / "stack-wars" / f"compiler-{hashlib.sha256(tried.encode()).hexdigest()}"
     with suppress(OSError):  # a cache that can't be used

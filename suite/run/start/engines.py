@@ -62,7 +62,8 @@ def containers(names: list[str], locks: Locks, build: bool) -> Choice:
     Docker doesn't answer or an image can't be built."""
     if ORCHESTRATOR in names:
         raise UserError("This program's own environment has no image: its stacks run with --engine=local alone.")
-    if not (SOCKET.exists() or any(map(os.environ.get, SETTINGS)) or (Path.home() / ".docker").exists()):
+    settings = Path(os.environ.get("HOME", "/"), ".docker")
+    if not (SOCKET.exists() or settings.exists() or any(map(os.environ.get, SETTINGS))):
         raise UserError(f"No Docker engine answers at unix://{SOCKET}.")
     from suite.environments import images
 

@@ -37,6 +37,16 @@ def test_without_a_daemon_auto_is_local_and_says_why(monkeypatch: pytest.MonkeyP
         choose("doker", "numpy")
 
 
+def test_without_a_trace_of_docker_its_library_isnt_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "SOCKET", tmp_path / "docker.sock")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in engines.SETTINGS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(images, "connect", None)  # calling it would fail
+    why = f"Engine: local. No Docker engine answers at unix://{tmp_path}/docker.sock."
+    assert choose("auto", "numpy").why == why
+
+
 def test_this_program_s_own_environment_has_no_image() -> None:
     with pytest.raises(UserError, match="--engine=local"):
         choose("docker", "orchestrator")
