@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["ask"]
 
 SOURCE = Path(__file__).with_name("stackwars_source")  # in a wheel alone
-# Makes the orchestrator's environment where it is missing or stale.
-MAKE = (sys.executable, "-Es", "-m", "suite.environments", "orchestrator")
+VENV = Path(__file__).with_name(".venv")
+# Makes the orchestrator's environment where it is missing or stale; by the Python behind it, if it runs in that.
+PYTHON = os.path.realpath(sys.executable) if os.path.realpath(sys.prefix) == os.path.realpath(VENV) else sys.executable
+MAKE = (PYTHON, "-Es", "-m", "suite.environments", "orchestrator")
 
 
 def ask(*asked: Any, **options: Any) -> Answer:
@@ -43,11 +45,18 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def main() -> None:
-    if Path(sys.prefix).resolve() != (Path(__file__).parent / ".venv").resolve():
+    if Path(sys.prefix).resolve() != VENV.resolve() or not is_whole():
         become(sys.argv[1:])
     from suite.cli.app import main as app
 
     app()
+
+
+def is_whole() -> bool:
+    """Whether the environment that runs this is whole, from the present lock and of this checkout."""
+    from suite.environments import locks, venv
+
+    return venv.status(locks.newest(locks.ORCHESTRATOR, "cpu")) == "ready"
 
 
 def become(words: list[str]) -> None:

@@ -23,13 +23,15 @@ for name in os.environ.keys() - without_python(os.environ).keys():  # mypy and p
     del os.environ[name]
 
 TOOLS = Path(sys.executable).parent
+# A list names no options, which take a second to read: those of a command are in its modules.
+LISTS = "invoke" in sys.argv[0] and not {"--list", "-l"}.isdisjoint(sys.argv)
 SITE = (f"{TOOLS}/mkdocs", "build", "--strict")  # with --quiet it would not hear of warnings, and pass
 
 
 def command(name: str, about: str) -> Task[Any]:
     """Makes a command a task with the same options. Words without an option, like A and B of `./stackwars compare A B`,
     aren't for invoke, which takes them for tasks."""
-    listed = APP[name].assemble_argument_collection(parse_docstring=True)
+    listed = () if LISTS else APP[name].assemble_argument_collection(parse_docstring=True)
     options = {it.field_info.name: it for it in listed if it.name.startswith("--")}
 
     def run(c: Context, **given: Any) -> None:

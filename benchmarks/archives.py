@@ -24,9 +24,9 @@ from suite.protocol import Protocol
 from suite.sets.archive.fetch import verify
 from suite.sets.archive.publish import publish
 from suite.sets.archive.storage import Storage
+from suite.sets.arrow import to_table
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row
-from suite.sets.schema import to_table
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, record, row_of
 from tests.sets.s3 import BUCKET, Server

@@ -14,8 +14,8 @@ from suite.errors import UserError, unknown
 # A worker that finds this environment variable takes its samples in turn with other workers. The value is two
 # descriptors of pipes: from the first the worker reads orders, to the second it writes answers.
 TURNS_VARIABLE = "STACKWARS_TURNS"
-# An order is `round N` (take the samples of this round) or one of two words. `rest`: go on to the phases after the
-# samples; `alone`: take all samples without turns.
+# An order is `round N` (take the samples of this round; `round 0`: make the first calls and warm up) or one of two
+# words. `rest`: go on to the phases after the samples, then to the gate; `alone`: take all samples without turns.
 REST, ALONE = "rest", "alone"
 # An answer, like `more 123`, says whether the waiting process needs more turns, and the bytes of memory that it needs
 # in a turn. `full`: it has taken the most samples that the protocol allows.

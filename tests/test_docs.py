@@ -20,7 +20,7 @@ import pytest
 from invoke.parser.parser import Parser
 
 import tasks
-from benchmarks import harness_cost, loop_overhead, pairs
+from benchmarks import harness_cost, loop_overhead, pairs, phases
 from suite import results
 from suite.cli.options import RunOptions
 from suite.environments.locks import Locks
@@ -328,6 +328,20 @@ def test_the_harness_cost_of_a_result_set_is_read_from_its_logs(home: Path) -> N
     assert len(found) == 12 - 2, "the last of each block has no neighbour"
     assert left_out == 2
     assert all(cost.around > 0 and cost.python > 0 and cost.inside > 0 for cost in found)
+
+
+def test_where_a_result_set_s_seconds_went_is_read_from_its_logs(home: Path) -> None:
+    summed, wall, processes, without = phases.table(home / "results" / "latest")
+    assert (processes, without) == (12, 0)
+    assert all(summed[phase] > 0 for phase in ("import", "first", "steady", "other"))
+    assert wall.keys() <= {*summed, phases.NOBODY} - {phases.WAITING, phases.OTHER}
+    assert all(seconds <= summed[phase] + 1e-6 for phase, seconds in wall.items() if phase != phases.NOBODY)
+
+
+def test_a_moment_of_the_wall_clock_is_shared_by_those_that_do_not_wait() -> None:
+    spans = [(0.0, 4.0, "import"), (4.0, 9.0, "hold"), (1.0, 3.0, "import"), (3.0, 5.0, "gate"), (8.0, 9.0, "steady")]
+    wall = phases.of_wall_clock(spans)
+    assert wall == pytest.approx({"import": 3.5, "gate": 1.5, phases.NOBODY: 3.0, "steady": 1.0})
 
 
 @pytest.mark.release

@@ -13,6 +13,7 @@ from suite import units
 from suite.answers.answer import Answer, answer
 from suite.answers.sentences import counted, listed
 from suite.case import OUTSIDE_BLOCKS, Outcome, Purpose
+from suite.plan.layout import AIMS
 from suite.results.frame import Frame
 from suite.results.outcomes import SEVERITY, WORDS, flag_counts, outcome_words
 from suite.sets.rows import Row, ended
@@ -24,16 +25,6 @@ ALIKE = ("case_id", "purpose", "outcome", "phase", "reason")  # columns in which
 # Processes whose results other sections show: they have a line here only if they didn't end `ok`.
 ASIDE = (Purpose.PRIME, Purpose.IR, Purpose.EXPLAIN, Purpose.PROFILE)
 
-# What an untimed process is for.
-AIMS: Mapping[str, str] = {
-    Purpose.MEMORY: "takes a few steps and reads peak memory",
-    Purpose.PRIME: "fills the compile caches with which a warm case starts",
-    Purpose.IR: "keeps the programs that the stack hands to its compiler",
-    Purpose.PREDICT: "has an accelerator's compiler judge the case",
-    Purpose.EXPLAIN: "records the kernels that run and what holds the memory",
-    Purpose.PROFILE: "records where a step's time goes",
-    Purpose.PROBE: "observes how the stack behaves",
-}
 TYPES: dict[str, Any] = {
     **dict.fromkeys(("question", "stack", "outcome", "reason", "phase", "blocks"), pl.String),
     "flags": pl.List(pl.Struct({"flag": pl.String, "processes": pl.String})),

@@ -52,11 +52,12 @@ def find(version: str) -> str | None:
 
 def folders() -> list[str]:
     """Returns the folders in which to look for a Python: first those of PATH, then the managed ones, newest version
-    first."""
+    first; then those of shims, which a version manager puts on PATH, because a shim takes long to start no Python."""
     places = [Path(text) for text in map(os.path.expanduser, map(os.path.expandvars, MANAGED)) if "$" not in text]
     managed = [folder for place in places for folder in Path("/").glob(str(place.relative_to("/")))]
     managed.sort(key=lambda folder: version_key(str(folder.parent.name)), reverse=True)
-    return [*os.environ.get("PATH", "").split(os.pathsep), *map(str, managed)]
+    found = [*os.environ.get("PATH", "").split(os.pathsep), *map(str, managed)]
+    return sorted(found, key=lambda folder: Path(folder).name == "shims")
 
 
 def get(version: str) -> str:

@@ -213,8 +213,7 @@ def make(lock: Lock, folder: Path) -> None:
     started = time.monotonic()
     if advice := smaller(lock):
         say(advice)
-    # The first half of the line is printed now, for a person who waits for a slow network.
-    say(f"Making environment {lock.name} from {os.path.relpath(lock.path, environments.ROOT)} ... ", end="")
+    say(f"Making environment {lock.name} from {os.path.relpath(lock.path, environments.ROOT)} ...")
     failure = f"{lock.path} could not be installed; nothing was kept."
     remove(folder)
     try:
@@ -229,10 +228,10 @@ def make(lock: Lock, folder: Path) -> None:
             isolate(folder)
         (folder / MARKER).write_bytes(os.fsencode(sealed))
     except BaseException:  # Ctrl-C as well: no half-made environment stays
-        say("failed")
+        say(f"Environment {lock.name}: failed")
         remove(folder)
         raise
-    say(f"{time.monotonic() - started:.1f} s, {size(folder) / 1e6:.0f} MB")
+    say(f"Environment {lock.name}: {time.monotonic() - started:.1f} s, {size(folder) / 1e6:.0f} MB")
 
 
 def isolate(folder: Path) -> None:

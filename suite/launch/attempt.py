@@ -17,7 +17,7 @@ from suite.errors import UserError
 from suite.guard import plain_files
 from suite.guard.printable import printable
 from suite.launch import events, outcome
-from suite.launch.engine import ALLOCATOR_VARIABLES, Engine, ProcessRequest
+from suite.launch.engine import ALLOCATOR_VARIABLES, CHECK_VARIABLES, Engine, ProcessRequest
 from suite.launch.process import CHECK_SECONDS, Exit, ProcessLimits
 from suite.machine import facts
 from suite.protocol import Protocol
@@ -93,7 +93,7 @@ def prepare(
         keep_cache=case.cache == "warm" or attempt.purpose is Purpose.PRIME,
         cpus=cpus,
         limits=limits or limits_of(attempt, protocol),
-        variables=ALLOCATOR_VARIABLES[case.allocator],
+        variables=ALLOCATOR_VARIABLES[case.allocator] | (CHECK_VARIABLES if protocol.at_once else {}),
         company=company,
     )
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
 import sysconfig
 import tempfile
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -15,7 +17,22 @@ PROBE = "#include <Python.h>\n#include <omp.h>\nint main() { return omp_get_max_
 
 
 def find() -> str | None:
-    return probe(os.environ.get("CXX"))[0]
+    """Returns the compiler's path; None if there is none that can be used. A compiler that could be used is remembered
+    in the user's cache until its file changes, because to try it takes a quarter of a second; `doctor` always does."""
+    named = os.environ.get("CXX")
+    path = shutil.which(named or "g++")
+    if path is None:
+        return None
+    home = Path(os.environ.get("HOME", tempfile.gettempdir()))
+    file, cache = Path(path).stat(), Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+    tried = f"{path} {file.st_size} {file.st_mtime_ns} {sysconfig.get_path('include')} {PROBE}"
+    mark = cache / "stack-wars" / f"compiler-{hashlib.sha256(tried.encode()).hexdigest()}"
+    with suppress(OSError):  # a cache that can't be used
+        if not mark.exists() and probe(named)[0]:
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            mark.touch()
+        return path if mark.exists() else None
+    return probe(named)[0]
 
 
 @lru_cache(maxsize=4)

@@ -9,10 +9,12 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from suite.answers.show import Part, rows_of, titles
 from suite.guard.printable import printable
+
+if TYPE_CHECKING:  # it needs Polars
+    from suite.answers.show import Part
 
 VERSION = 2  # of an object in JSON; a field whose meaning changes raises it, a new field doesn't
 MOST_LINES = 24  # of a table in Markdown; a longer one is folded
@@ -36,6 +38,8 @@ class Table:
 
 
 def told(part: Part, heading: str = "", before: Sequence[str] = (), after: Sequence[str] = ()) -> Table:
+    from suite.answers.show import rows_of, titles
+
     title = ": ".join(filter(None, (heading, part.title)))
     numbers = titles(head for head in part.heads if head.is_number)
     return Table(title, titles(part.heads), [*rows_of(part)], numbers, before, after)

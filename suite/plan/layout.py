@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from suite.case import OUTSIDE_BLOCKS, Attempt, Case, Planned, Purpose
@@ -16,6 +16,16 @@ from suite.stacks.catalog import STACKS
 QUICK_SECONDS = 5.0  # stacks that take no longer run first in block 1, so that rows appear at once
 COSTLY_SECONDS = 20.0  # a stack that takes as long is spared in blocks after `costly_blocks`
 Unit = list[tuple[Case, int, Purpose]]  # processes that run one right after the other
+# What an untimed process is for.
+AIMS: Mapping[str, str] = {
+    Purpose.MEMORY: "takes a few steps and reads peak memory",
+    Purpose.PRIME: "fills the compile caches with which a warm case starts",
+    Purpose.IR: "keeps the programs that the stack hands to its compiler",
+    Purpose.PREDICT: "has an accelerator's compiler judge the case",
+    Purpose.EXPLAIN: "records the kernels that run and what holds the memory",
+    Purpose.PROFILE: "records where a step's time goes",
+    Purpose.PROBE: "observes how the stack behaves",
+}
 
 
 def attempts(plan: Plan) -> list[Attempt]:

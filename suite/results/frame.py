@@ -22,8 +22,8 @@ from suite.results.columns import COLUMNS
 from suite.results.outcomes import outcome_text
 from suite.results.ranking import ranked_stacks
 from suite.results.ratios import ratios
+from suite.sets.arrow import SCHEMA, to_table
 from suite.sets.rows import Row
-from suite.sets.schema import SCHEMA, to_table
 from suite.stats import MODES_SPREAD, outliers
 from suite.verdicts.grouping import grouped
 from suite.verdicts.names import question_names

@@ -43,9 +43,11 @@ def measure(store: ResultSet, locks: Locks, workloads: Mapping[str, Workload]) -
     """Measures the ceiling, and the roofline if the protocol asks for it, and writes both into the set. Returns
     warnings for the user.
 
-    Only a CPU is measured, and only in a timed run: nothing but times is compared with what the machine reaches.
+    Only a CPU is measured, and only in a timed run that isn't a check: nothing but times is compared with what the
+    machine reaches.
     """
-    if store.plan_file.target != "cpu" or store.plan.purpose is not Purpose.TIMED:
+    plan = store.plan
+    if store.plan_file.target != "cpu" or plan.purpose is not Purpose.TIMED or plan.protocol.at_once:
         return []
     # A sweep of earlier today may have met a slow moment: if the run takes it over, it measures the bandwidths again.
     places = () if measure_roofline(store, locks) else places_needed(store, workloads)

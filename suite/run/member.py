@@ -46,14 +46,22 @@ class Member:
         return not self.is_over
 
     def turn(self, number: int) -> bool:
-        self._line.order(f"round {number}")
+        self.go_on(f"round {number}")
         return self.holds()
 
-    def finish(self, order: str) -> None:
-        """Lets the process go on to its end by itself; `order` is `REST` or `ALONE`."""
-        while not self.is_over:
+    def warm_up(self) -> bool:
+        """Has a process that is prepared make its first calls and warm up."""
+        return self.turn(0)
+
+    def go_on(self, order: str) -> None:
+        """Gives an order, and doesn't wait for the process."""
+        if not self.is_over:
             self._line.order(order)
-            self.holds()
+
+    def finish(self, order: str) -> None:
+        """Lets the process, which has got its order, go on to its end; `order` is `REST` or `ALONE`."""
+        while self.holds():
+            self.go_on(order)
 
     def end(self) -> Exit:
         """Ends the process if it still runs. Returns its exit, or raises what its launch has raised."""

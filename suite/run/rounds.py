@@ -1,5 +1,6 @@
-"""Runs the processes of a comparison in rounds. Each is started and warmed up while the others hold (wait for an
-order); then they are sampled in turn.
+"""Runs the processes of a comparison in rounds: they are prepared (import, build, place) several at once, each is
+warmed up while the others hold (wait for an order), then they are sampled in turn. Their gates, which nobody times, are
+several at once again.
 
 A shared machine changes its pace for seconds at a time. So the processes of a comparison are sampled within seconds of
 each other, again and again: docs/why/method.md has the rules.
@@ -16,11 +17,16 @@ from suite.case import OUT_OF_MEMORY, Attempt, Purpose
 from suite.launch.attempt import limits_of, spare_bytes
 from suite.launch.insist import insist
 from suite.protocol import ALONE, FULL, MORE, REST
+from suite.reference.floor import floor
 from suite.run.member import Member
 from suite.run.runner import Runner
 from suite.sets.rows import Row
 
 ROUNDS = "rounds"  # the protocol's word
+# Each process that is prepared beside others must find so much memory, or so many times what it is known to need: of
+# steps only the tensors may be known, and a gate takes more than they do.
+ROOM_BYTES, ROOM = 2 << 30, 3
+PREPARATION = ("import_seconds", "device_seconds", "build_seconds", "place_seconds")  # columns
 
 
 @dataclass
@@ -36,6 +42,7 @@ class Rounds:
     rows: list[Row] = field(default_factory=list)
     is_company: bool = False  # whether the processes that were started last have taken turns
     members: list[Member] = field(default_factory=list)  # in the order of their starts, until they have ended
+    groups: list[list[Member]] = field(default_factory=list)  # those that were prepared at once
     left: list[Attempt] = field(default_factory=list)  # attempts that didn't fit into memory beside the others
     number: int = 0  # of the last round; no two rounds of a comparison have the same, whichever processes take part
     peaks: dict[str, int] = field(default_factory=dict)  # bytes that a case is known to need
@@ -57,46 +64,78 @@ class Rounds:
         return self.rows
 
     def together(self, attempts: Sequence[Attempt]) -> None:
-        """Starts the processes one after the other and lets each warm up and hold. Runs the rounds. Then lets the
-        processes end, the last one first, because its memory limit is what the processes before it left."""
+        """Starts the processes and lets each warm up and hold. Runs the rounds. Then lets the processes end."""
         try:
-            for attempt in attempts:
-                self.start(attempt, len(attempts))
+            waiting = [*attempts]
+            while waiting:
+                count = self.at_once(waiting)
+                self.start(waiting[:count], len(attempts))
+                del waiting[:count]
             self.is_company = len(self.members) > 1 and not any(map(self.is_baseline, self.left))
             held = [*self.members]
             if self.is_company:
                 self.rounds(attempts[0])
-            for member in reversed(self.members):
-                member.finish(REST if self.is_company else ALONE)
+            self.finish(REST if self.is_company else ALONE)
             for member in held:
                 if member in self.members:
                     self.end(member, len(held) if self.is_company else None)
         finally:
             stops = [member.stop for member in self.members]
             self.members.clear()
+            self.groups.clear()
             insist(*stops)
 
-    def start(self, attempt: Attempt, company: int) -> None:
-        """Starts one process and waits until it holds. A case that needs no process gets its row; a process that
-        doesn't fit into memory is left for later."""
-        if attempt.purpose is Purpose.PRIME:
-            self.rows.append(self.alone(attempt, self.again))
-            return
-        known = self.runner.without_process(attempt, self.again)
-        if known is None and not self.fits(attempt):
-            self.left.append(attempt)
-            return
-        self.starts(attempt)
-        if known is not None:
-            self.keep(attempt, known)
-            return
-        limits = limits_of(attempt, self.runner.plan.protocol)
-        if self.members:
-            limits = replace(limits, memory_bytes=min(limits.memory_bytes or spare_bytes(), self.spare_bytes()))
-        member = Member(self.runner.prepare(attempt, limits, company))
-        self.members.append(member)
-        if not member.holds():
-            self.end(member, None)
+    def at_once(self, waiting: Sequence[Attempt]) -> int:
+        """Returns how many of the waiting processes are prepared at once: one for each core, but only as many as find
+        room in memory."""
+        following = waiting[: len(self.runner.cores)]
+        needs = [*(member.needed_bytes for member in self.members), *map(self.known_bytes, following)]
+        return max(1, min(len(following), self.spare_bytes() // max(ROOM_BYTES, ROOM * max(needs))))
+
+    def known_bytes(self, attempt: Attempt) -> int:
+        """Returns the bytes that a case is known to need, by its peak in an earlier block, else by its tensors."""
+        case = attempt.case
+        return self.peaks.get(case.case_id) or floor(self.runner.workloads[case.workload], case.dims, case.pass_).total
+
+    def start(self, attempts: Sequence[Attempt], company: int) -> None:
+        """Starts processes at once. Once all are prepared, each in turn makes its first calls, warms up and holds. A
+        case that needs no process gets its row; a process that doesn't fit into memory is left for later."""
+        share = self.spare_bytes() // len(attempts)
+        started: list[Member] = []
+        self.groups.append(started)
+        for attempt in attempts:
+            if attempt.purpose is Purpose.PRIME:
+                self.rows.append(self.alone(attempt, self.again))
+                continue
+            known = self.runner.without_process(attempt, self.again)
+            if known is None and not self.fits(attempt):
+                self.left.append(attempt)
+                continue
+            self.starts(attempt)
+            if known is not None:
+                self.keep(attempt, known)
+                continue
+            limits = limits_of(attempt, self.runner.plan.protocol)
+            if self.members or len(attempts) > 1:
+                limits = replace(limits, memory_bytes=min(limits.memory_bytes or spare_bytes(), share))
+            started.append(Member(self.runner.prepare(attempt, limits, company)))
+            self.members.append(started[-1])
+        for ready in (Member.holds, Member.warm_up):  # nothing is timed before all are prepared
+            for member in started:
+                if member in self.members and not ready(member):
+                    self.end(member, None)
+
+    def finish(self, order: str) -> None:
+        """Lets the processes end, the last one first, because its memory limit is what the processes before it left.
+        Each takes its last samples alone; then those that were started at once are gated at once."""
+        for member in reversed(self.members):
+            member.go_on(order)
+            member.holds()
+        for started in reversed(self.groups):
+            for member in started:
+                member.go_on(order)
+            for member in started:
+                member.finish(order)
 
     def rounds(self, first: Attempt) -> None:
         """Gives turns in shuffled order, round after round, until each process has enough samples."""
@@ -132,9 +171,12 @@ class Rounds:
         limit = limits_of(attempt, self.runner.plan.protocol).memory_bytes or spare_bytes()
         if row["outcome"] in OUT_OF_MEMORY and (process.request.limits.memory_bytes or 0) < limit:
             self.left.append(attempt)
+            self.peaks[attempt.case.case_id] = process.request.limits.memory_bytes or 0  # it needs more
             return
         if row["sampling"] == ROUNDS:
             row["company"] = company
+        if process.request.company > 1:  # they would be shown as if it had been alone
+            row |= dict.fromkeys(PREPARATION)
         self.peaks[attempt.case.case_id] = max(member.needed_bytes, int(row.peak_bytes or 0))
         self.keep(attempt, row)
 

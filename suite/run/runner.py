@@ -11,8 +11,6 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-import pyarrow as pa
-
 from suite.case import OUT_OF_MEMORY, Attempt, Case, Flag, Outcome, Purpose, canonical_json
 from suite.guard.places import placeless, places_of
 from suite.ir import files
@@ -222,7 +220,8 @@ class Runner:
         sudden.starts(self.store.folder, attempt)
         case, row = attempt.case, self.blank(attempt)
         engine = self.engines(row["environment"])
-        self.warm_up(row["environment"], engine)
+        if company == 1:  # in company, the time of an import is no result
+            self.warm_up(row["environment"], engine)
         unproven = attempt.block == 1 or case.case_id not in self.agreement.proofs
         request = prepare(
             attempt,
@@ -304,6 +303,8 @@ class Runner:
     def save(self, attempt: Attempt, row: Row) -> None:
         """Writes a row, without the places of this machine. A value that the schema can't hold makes it a row with the
         outcome `error`."""
+        import pyarrow as pa  # not before: the first process has started by now
+
         places = places_of(ROOT, self.store.folder.parent)
         row.update({name: placeless(value, places) for name, value in row.items() if isinstance(value, str)})
         try:

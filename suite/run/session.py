@@ -205,6 +205,11 @@ class Session:
         if purpose is Purpose.PREDICT:
             self.at_once(attempts, self.runner.compiler.at_once)
             return
+        # Names of libraries are all that is kept of such a process: nothing of it is timed.
+        only_names = purpose is Purpose.EXPLAIN and not self.runner.plan.protocol.explain
+        if only_names and self.runner.plan.purpose is Purpose.TIMED:
+            self.at_once(attempts, min(AT_ONCE, len(self.runner.cores)))
+            return
         for attempt, again in attempts:
             self.attempt(attempt, again)
 

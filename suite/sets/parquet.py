@@ -1,5 +1,8 @@
 """Rows in Parquet files. A file that is read may come from anywhere: unless the caller vouches for it, a process of its
-own reads it, under limits, and the values are checked before anything uses them."""
+own reads it, under limits, and the values are checked before anything uses them.
+
+Functions import Arrow themselves: a command that reads and writes no rows doesn't wait for it.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +19,17 @@ from contextlib import contextmanager
 from math import ceil
 from pathlib import Path
 from threading import BoundedSemaphore
-from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING, Any
 
 from suite.errors import Damaged, UserError
 from suite.sets.files import commit
 from suite.sets.read_child import ERRNO, table_of
 from suite.sets.row_check import check_columns, check_row
 from suite.sets.rows import Row
-from suite.sets.schema import NAMES, to_table
+from suite.sets.schema import NAMES
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FILE_BYTES_MAX = 2**28
 ROWS_MAX = 100_000  # each takes about 10 KB in memory
@@ -44,6 +47,10 @@ ENVIRONMENT = {
 
 def write_parquet(path: Path, rows: list[Row]) -> None:
     """Writes rows, as a whole file or not at all."""
+    import pyarrow.parquet as pq
+
+    from suite.sets.arrow import to_table
+
     draft = path.with_suffix(".draft")
     # Samples hardly repeat: with a dictionary, which is Parquet's default, a file is a quarter larger.
     repeating = [name for name in NAMES if not name.endswith("_seconds")]
@@ -72,6 +79,8 @@ def read_rows(path: Path, wanted: Collection[str] = NAMES, *, trusted: bool = Fa
 @contextmanager
 def understood(path: Path) -> Iterator[None]:
     """Turns errors from reading a Parquet file into UserError, and those about its content into Damaged."""
+    import pyarrow as pa
+
     try:
         yield
     except (MemoryError, pa.ArrowException, ValueError, TypeError, KeyError, OSError) as broken:
@@ -88,6 +97,8 @@ def understood(path: Path) -> Iterator[None]:
 def table_by_child(path: Path, columns: Collection[str]) -> pa.Table:
     """Returns what `suite.sets.read_child` reads. Raises MemoryError or OSError for a file that has more than any set
     has, and ArrowInvalid for one that can't be read."""
+    import pyarrow as pa
+
     if not (path.is_file() or path.is_dir()):
         raise pa.ArrowInvalid("it isn't a file")
     if path.stat().st_size > FILE_BYTES_MAX:

@@ -65,7 +65,8 @@ def table_in(path: Path, wanted: list[str], rows_max: int) -> Any:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from suite.sets.schema import SCHEMA, SCHEMA_VERSION
+    from suite.sets.arrow import SCHEMA
+    from suite.sets.schema import SCHEMA_VERSION
 
     # Arrow opens the file itself. It releases a Python file from its own threads at any time, and a thread that needs
     # the interpreter while the process is ending (after a Ctrl-C, say) aborts the process.

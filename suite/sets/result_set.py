@@ -244,6 +244,8 @@ class ResultSet:
     def read(self) -> tuple[list[Row], list[Path]]:
         """Returns (rows, damaged files). A damaged file is moved to attempts/damaged/, and a resume runs it again."""
         folder, trusted = self.folder / "attempts", self.begun_here
+        if folder.is_dir() and not any(folder.iterdir()):  # a new set's first process needn't wait for Arrow
+            return [], []
         try:
             return read_rows(folder, trusted=trusted), []
         except Damaged:  # one of the files is

@@ -4,11 +4,9 @@ have written. Numbers are checked by column, JSON texts against the types of the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 import msgspec
-import pyarrow as pa
-import pyarrow.compute as pc
 from msgspec import Meta
 
 from suite.case import Case, Outcome, Purpose
@@ -17,6 +15,9 @@ from suite.ir.summary import Program
 from suite.ir.timeline import Profile
 from suite.predict.answer import Prediction
 from suite.sets.rows import CLOCKS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 TIMES = frozenset(f"{clock}_seconds" for clock in CLOCKS)  # ratios divide by them, so none may be 0
 SECONDS = (1e-12, 1e12)  # the least and most that a time can be
@@ -91,6 +92,9 @@ DECODERS = {name: msgspec.json.Decoder(kind) for name, kind in TYPES.items()}
 
 def check_columns(table: pa.Table) -> None:
     """Raises ValueError for a time, a size or a share that can't have been measured."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     for field in table.schema:
         column = table[field.name]
         if pa.types.is_list(field.type):

@@ -1,47 +1,38 @@
-"""The public contract: the columns of results.parquet, one row per attempt, and how rows become tables.
-
-Readers always pass `SCHEMA`, because Parquet readers silently drop a column that the first of several
-files lacks. In every column null means unknown or not applicable, and 0 is a counted zero.
-"""
+"""The public contract: the columns of results.parquet, one row per attempt. In every column null means unknown or not
+applicable, and 0 is a counted zero. suite/sets/arrow.py has them as Arrow's types."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
-
-import pyarrow as pa
+from typing import NamedTuple
 
 # Raised when a column is added, removed or changes its meaning. Once a version is published, its sets stay readable;
 # none is yet, so that readers know this version alone.
 SCHEMA_VERSION = 13
 
-FLOATS = pa.list_(pa.float64())
-
 
 class Kind(NamedTuple):
-    """A kind of column: the name of its type, Arrow's type, and its unit, empty where it has none."""
+    """A kind of column: the name of its type, and its unit, empty where it has none."""
 
     type: str
-    arrow: Any
     unit: str = ""
 
 
 KINDS = {
-    "whole": Kind("int64", pa.int64()),
-    "text": Kind("string", pa.string()),
-    "words": Kind("list<string>", pa.list_(pa.string())),
-    "json": Kind("json", pa.string()),  # a string, because the keys differ from row to row
-    "time": Kind("timestamp", pa.timestamp("us"), "UTC"),  # without a zone, which DuckDB needs another package for
-    "seconds": Kind("float64", pa.float64(), "seconds"),
-    "samples": Kind("list<float64>", FLOATS, "seconds"),
-    "rounds": Kind("list<int64>", pa.list_(pa.int64())),
-    "share": Kind("float64", pa.float64(), "1"),
-    "shares": Kind("list<float64>", FLOATS, "1"),
-    "bytes": Kind("int64", pa.int64(), "bytes"),
-    "count": Kind("int64", pa.int64(), "count"),
-    "mean count": Kind("float64", pa.float64(), "count"),
-    "cores": Kind("float64", pa.float64(), "cores"),
-    "FLOP": Kind("int64", pa.int64(), "FLOP"),
+    "whole": Kind("int64"),
+    "text": Kind("string"),
+    "words": Kind("list<string>"),
+    "json": Kind("json"),
+    "time": Kind("timestamp", "UTC"),
+    "seconds": Kind("float64", "seconds"),
+    "samples": Kind("list<float64>", "seconds"),
+    "rounds": Kind("list<int64>"),
+    "share": Kind("float64", "1"),
+    "shares": Kind("list<float64>", "1"),
+    "bytes": Kind("int64", "bytes"),
+    "count": Kind("int64", "count"),
+    "mean count": Kind("float64", "count"),
+    "cores": Kind("float64", "cores"),
+    "FLOP": Kind("int64", "FLOP"),
 }
 # The columns as (name, kind, meaning), by group.
 DESCRIBED = {
@@ -93,7 +84,7 @@ DESCRIBED = {
         ("stderr_tail", "text", "the last lines of standard error"),
     ),
     "times": (
-        ("import_seconds", "seconds", "importing the framework"),
+        ("import_seconds", "seconds", "importing the framework; this and the next three are null in rounds"),
         ("device_seconds", "seconds", "opening the device"),
         ("build_seconds", "seconds", "building the step"),
         ("place_seconds", "seconds", "placing weights, optimizer state and inputs on the device"),
@@ -186,27 +177,6 @@ DESCRIBED = {
 }
 COLUMNS = {name: KINDS[kind] for columns in DESCRIBED.values() for name, kind, _ in columns}
 NAMES: tuple[str, ...] = tuple(COLUMNS)
-SCHEMA: Any = pa.schema(
-    [pa.field(name, kind.arrow) for name, kind in COLUMNS.items()],
-    metadata={"stack_wars_schema_version": str(SCHEMA_VERSION)},
-)
-
-
-def to_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    """Returns a table in the canonical schema; a column that a row lacks is null.
-
-    Raises ValueError for a name that isn't a column (Arrow would drop it silently), and Arrow's own
-    ArrowInvalid or ArrowTypeError, or OverflowError, for a value of another type.
-    """
-    listed = list(rows)
-    if unknown := sorted({name for row in listed for name in row} - set(NAMES)):
-        raise ValueError(f"no such column: {', '.join(unknown)}")
-    for name in (name for name, kind in COLUMNS.items() if kind.type == "int64"):
-        for value in (row.get(name) for row in listed):
-            # Arrow would silently cut 1.5 down to 1.
-            if isinstance(value, float) and not value.is_integer():
-                raise pa.ArrowInvalid(f"column {name} takes whole numbers, not {value}")
-    return pa.Table.from_pylist(listed, schema=SCHEMA)
 
 
 def markdown() -> str:
@@ -214,7 +184,7 @@ def markdown() -> str:
     for group, columns in DESCRIBED.items():
         lines += [f"### {group.capitalize()}", "", "| column | type | unit | meaning |", "| --- | --- | --- | --- |"]
         for name, kind, meaning in columns:
-            type_, _, unit = KINDS[kind]
+            type_, unit = KINDS[kind]
             lines.append(f"| `{name}` | {type_.replace('<', '&lt;')} | {unit} | {meaning} |")
         lines.append("")
     return "\n".join(lines)

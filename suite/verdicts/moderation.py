@@ -16,7 +16,6 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from suite.stats import Mean
 
@@ -29,7 +28,6 @@ PRIOR_FREEDOM_MAX = 5.0  # the set's typical variance never counts for more than
 # agreed to 0.25 % made the other 23 variances of its set look unrelated, and doubled every interval.
 VARIANCE_MIN = 1e-4
 FREEDOMS = np.array([*np.arange(0.5, 8.5, 0.5), 10, 12, 16, 24, 48, 1e3])  # the values tried for the prior
-TRIGAMMAS = special.polygamma(1, FREEDOMS / 2)
 
 
 def moderate(means: Mapping[Key, Mean]) -> dict[Key, Mean]:
@@ -50,10 +48,12 @@ def moderate(means: Mapping[Key, Mean]) -> dict[Key, Mean]:
 def prior(variances: Array, blocks: Array) -> tuple[float, float]:
     """Returns the typical one of variances of so many blocks each, and the degrees of freedom that it counts for, by
     Smyth's moment estimates (2004, section 6.2)."""
+    from scipy import special  # takes a quarter of a second to import, and no run needs it before its first blocks
+
     half = (blocks - 1) / 2
     logs = np.log(np.maximum(variances, VARIANCE_MIN)) - special.digamma(half) + np.log(half)
     excess = logs.var(ddof=1) - special.polygamma(1, half).mean()
-    explaining = FREEDOMS[excess <= TRIGAMMAS]
+    explaining = FREEDOMS[excess <= special.polygamma(1, FREEDOMS / 2)]
     freedom = explaining[-1] if len(explaining) else FREEDOMS[0]  # the most freedom that explains the excess
     typical = np.exp(logs.mean() + special.digamma(freedom / 2) - np.log(freedom / 2))
     most = min(PRIOR_FREEDOM_MAX, len(logs) - 1)

@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Any
 
 from suite.case import CLOCK, FRESH_STEPS, Attempt, Flag, Purpose
-from suite.protocol import Protocol
+from suite.protocol import ENOUGH, Protocol
 from suite.stacks.threads import thread_environ, with_flags
 from suite.worker.events import Events
 
@@ -107,6 +107,7 @@ def answer(request: dict[str, Any], events: Events, adapters: list[Any]) -> None
     if attempt.purpose is not Purpose.TIMED:
         untimed(attempt.purpose, adapter, (state, batch), events, listener, request["cache_directory"], could_reset)
         return
+    wait(turns, events)  # for processes that are being prepared: nothing is timed beside them
     witness = Witness(adapter, batch)
     look = witness.look if request["gate"] else id
     measured = measure.measure(adapter, state, batch, protocol, events, look, turns=turns)
@@ -120,10 +121,19 @@ def answer(request: dict[str, Any], events: Events, adapters: list[Any]) -> None
     room = process_memory.has_room(adapter, 2 * 4 * data.parameter_count)
     surroundings |= facts.process_end() | {"room_for_late_step": room}
     events.facts(environment_facts=surroundings, **process_memory.figures(adapter, peak))
-    prove(adapter, data, measured, witness, events, gated=request["gate"], late=request["gate"] and room)
+    prove(adapter, data, measured, witness, events, turns, gated=request["gate"], late=request["gate"] and room)
 
 
-def prove(adapter: Any, data: Any, measured: Any, witness: Any, events: Events, gated: bool, late: bool) -> None:
+def wait(turns: Any, events: Events) -> None:
+    """Waits for the orchestrator's next order, if this process takes turns."""
+    if turns is not None:
+        events.phase("hold")
+        turns.hold(ENOUGH)
+
+
+def prove(
+    adapter: Any, data: Any, measured: Any, witness: Any, events: Events, turns: Any, gated: bool, late: bool
+) -> None:
     """Writes the proof that a timed process computed the right thing, or the reasons why it didn't. Every process
     reports its first losses and a digest of its last result. A `gated` process is compared with the reference, and
     takes one more step if `late`."""
@@ -133,6 +143,8 @@ def prove(adapter: Any, data: Any, measured: Any, witness: Any, events: Events, 
     from suite.workloads import trees
     from suite.workloads.tensors import itemsize
 
+    if gated:
+        wait(turns, events)  # for processes that take their last samples
     events.facts(result_types=measured.types)
     if adapter.case.implementation:  # a question has no formulas
         moved = sum(tensor.nbytes for tensor in (data.parameters | data.batch).values())

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from suite.answers.endings import AIMS, lines, shortened
+from suite.answers.endings import lines, shortened
 from suite.case import Purpose
+from suite.plan.layout import AIMS
 from suite.sets.rows import TOO_FAST, Row
 from tests.answers.asking import answered
 from tests.results.rows import attempt_of, row_of, untimed_row

@@ -14,8 +14,8 @@ from suite.page.report import Report, report
 from suite.protocol import Protocol
 from suite.results import Results, load
 from suite.results.frame import Frame
+from suite.sets.arrow import to_table
 from suite.sets.rows import Row
-from suite.sets.schema import to_table
 from tests.answers.asking import answered, asked
 from tests.page.test_report import Page
 from tests.plan.test_capacity import GIB, LIMIT, memory_row, rows

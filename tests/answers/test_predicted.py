@@ -17,8 +17,8 @@ from suite.errors import UserError
 from suite.page.formats.export import export
 from suite.page.formats.render import render
 from suite.plan.search.curves import SIZE_MAX
+from suite.sets.arrow import to_table
 from suite.sets.rows import Row
-from suite.sets.schema import to_table
 from tests.answers.asking import answered, asked
 from tests.answers.predictions import REFUSED, predicted_row, refused_row, rows
 from tests.page.test_report import Page

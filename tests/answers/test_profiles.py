@@ -13,8 +13,8 @@ import pytest
 from suite.case import Purpose
 from suite.ir.timeline import Category, Profile
 from suite.page.formats.render import render
+from suite.sets.arrow import to_table
 from suite.sets.rows import Row
-from suite.sets.schema import to_table
 from tests.answers.asking import answered
 from tests.page.test_report import Page
 from tests.results.rows import attempt_of, untimed_row

@@ -20,8 +20,8 @@ from suite.errors import UserError
 from suite.page.formats.export import export
 from suite.page.formats.render import render
 from suite.results.questions.programs import program_questions
+from suite.sets.arrow import to_table
 from suite.sets.rows import Row
-from suite.sets.schema import to_table
 from tests.answers.asking import answered, asked
 from tests.ir.programs import program
 from tests.page.test_report import Page

@@ -7,12 +7,15 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import stackwars
 from suite import environments
+from suite.environments import venv
 from suite.errors import COMMAND
 from tests.typed import FLAGS
 
@@ -60,6 +63,32 @@ def test_the_environment_is_made_first_and_words_and_exit_code_pass_through(chec
     done = called("stackwars", "run", "--dims", "n=1 2", "", cwd=tmp_path, path=f"{folder}:/usr/bin:/bin")
     assert (done.returncode, done.stderr) == (5, "it was made\n")
     assert done.stdout == f"{tmp_path}|run|--dims|n=1 2||", "the folder stays the caller's"
+
+
+def test_where_there_is_an_environment_its_python_is_started_and_no_make(checkout: Path, tmp_path: Path) -> None:
+    """Not its scripts, which start the Python of the checkout that they were made for."""
+    program = checkout / ".venv" / "bin" / "python"
+    program.parent.mkdir(parents=True)
+    program.write_text('#!/bin/sh\nprintf \'%s|\' "$PWD" "$@"\nexit 5\n')
+    program.chmod(0o755)
+    done = called(checkout / "stackwars", "run", "--dims", "n=1 2", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (5, "")
+    assert done.stdout == f"{tmp_path}|-Es|{checkout}/stackwars.py|run|--dims|n=1 2|"
+
+
+def test_a_stale_environment_is_made_again_by_the_python_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    monkeypatch.setattr(stackwars, "VENV", Path(sys.prefix))
+    monkeypatch.setattr(stackwars, "become", lambda words: made.append(words))
+    monkeypatch.setattr("suite.cli.app.main", lambda: None)
+    monkeypatch.setattr(sys, "argv", ["stackwars", "list"])
+    assert stackwars.is_whole()
+    stackwars.main()
+    assert not made
+    monkeypatch.setattr(venv, "status", lambda _: "half-made")
+    stackwars.main()
+    assert made == [["list"]]
+    assert not Path(stackwars.PYTHON).is_relative_to(sys.prefix), "it may have to be removed"
 
 
 def test_without_an_environment_nothing_is_run(checkout: Path) -> None:

@@ -138,6 +138,7 @@ def test_the_first_python_that_starts_is_taken(home: Path, monkeypatch: pytest.M
     program = interpreter(home / ".asdf" / "installs" / "python" / "3.97.2" / "bin", "3.97")
     monkeypatch.setenv("PATH", str(shims))
     assert (pythons.find("3.98"), pythons.find("3.97")) == (None, str(program))
+    assert pythons.folders()[-1] == str(shims), "those that take long to start no Python come last"
 
 
 JAX = "# Python 3.99\nsix==1.17.0 \\\n    --hash=sha256:00\n"

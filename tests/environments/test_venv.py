@@ -192,7 +192,8 @@ def test_two_processes_make_an_environment_once(root: Path, monkeypatch: pytest.
 
 def test_setting_up_a_target_makes_what_has_a_lock_there_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    monkeypatch.setattr(venv, "ensure", lambda name, target: made.append((name, target)))
+    monkeypatch.setattr(venv, "made", lambda lock: made.append((lock.name, lock.target)))
+    monkeypatch.setattr(venv, "status", lambda _: "missing")
     monkeypatch.setattr(venv, "get_pythons", lambda *_, **__: [])
     for target in TARGETS:
         setup(target=target)
@@ -210,7 +211,8 @@ def test_setting_up_a_target_makes_what_has_a_lock_there_and_no_more(monkeypatch
 
 def test_environments_whose_python_can_not_be_had_are_left_out_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    monkeypatch.setattr(venv, "ensure", lambda name, target: made.append(name))
+    monkeypatch.setattr(venv, "made", lambda lock: made.append(lock.name))
+    monkeypatch.setattr(venv, "status", lambda _: "missing")
     monkeypatch.setattr(venv, "get_pythons", lambda *_, **__: ["Python 3.13 could not be installed: no network."])
     monkeypatch.setattr(pythons, "lacking", lambda name, target: "no" if name in ("jax", "torchax") else None)
     with pytest.raises(UserError, match=r"no network\.\nEnvironments that couldn't be made: jax, torchax\."):

@@ -17,6 +17,7 @@ import pytest
 
 from suite.case import Flag
 from suite.launch.turns import WorkerLine
+from suite.machine import facts
 from suite.run import rounds
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row, accepted
@@ -61,6 +62,43 @@ def turns_of(folder: Path, block: int) -> list[tuple[int, int, int, str]]:
             if event["event"] == "samples" and event.get("round"):
                 turns.append((before["t_ns"], event["t_ns"], event["round"], log.parent.name))
     return sorted(turns)
+
+
+def phases_of(folder: Path) -> list[tuple[int, int, str, str]]:
+    """Of each phase in a set (start, end, phase, process), without those in which a process holds."""
+    phases = []
+    for log in (folder / "logs").glob("*/events.jsonl"):
+        events = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+        begun = [(event["t_ns"], event["phase"]) for event in events if event["event"] == "phase"]
+        phases += [(t, end, phase, log.parent.name) for (t, phase), (end, _) in itertools.pairwise(begun)]
+    return [each for each in phases if each[2] != "hold"]
+
+
+def beside(phases: list[tuple[int, int, str, str]], *names: str) -> set[str]:
+    """The phases of other processes during which a phase of these names went on."""
+    ours = [each for each in phases if each[2] in names]
+    return {
+        phase
+        for start, end, _, process in ours
+        for from_, to, phase, other in phases
+        if other != process and max(start, from_) < min(end, to)
+    }
+
+
+def test_processes_are_prepared_and_gated_at_once_and_timed_alone(calm: Path, rows: list[Row]) -> None:
+    phases, cores = phases_of(calm), len(facts.usable_cores())
+    assert cores == 1 or beside(phases, "import") & {"import", "build", "place"}, "at once"
+    assert beside(phases, "first", "second", "third", "steady", "pipelined", "fetch", "memory") == set()
+    assert {row[f"{phase}_seconds"] for row in rows for phase in ("import", "device", "build", "place")} == {None}
+
+
+def test_with_little_memory_processes_are_prepared_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rounds, "spare_bytes", lambda: 2 * rounds.ROOM_BYTES - 1)
+    ended = run_in_rounds(tmp_path / "set", "calm")
+    assert beside(phases_of(tmp_path / "set"), "import") == set()
+    assert [row["company"] for row in ended] == [2, 2]
 
 
 def test_the_rows_say_how_they_were_sampled(rows: list[Row]) -> None:

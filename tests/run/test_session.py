@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from suite import results
-from suite.case import Attempt, Flag
+from suite.case import Attempt, Flag, Purpose
 from suite.cli.measure.answer import explained
 from suite.launch.local import Local
-from suite.machine import noise
+from suite.machine import facts, noise
 from suite.plan import layout
 from suite.results.outcomes import exit_code
 from suite.run import sudden
@@ -410,6 +410,17 @@ def test_a_check_starts_first_what_takes_longest(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(session, "at_once", lambda pairs, _: order.extend(it.case.stack for it, _ in pairs))
     session.processes(attempts)
     assert order == ["torch_inductor", "numpy"]
+
+
+def test_processes_that_only_name_libraries_run_at_once_and_those_that_explain_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = []
+    for asked in ({"kernels": True}, {"explain": True}):
+        session = make_session(tmp_path / "-".join(asked), make_plan(("calm",), ("fake", "fake@slow"), **asked))
+        monkeypatch.setattr(session, "at_once", lambda pairs, most: counts.append((len(pairs), most)))
+        session.outside(Purpose.EXPLAIN)
+    assert counts == [(2, min(2, len(facts.usable_cores())))]
 
 
 @pytest.mark.parametrize(("at_once", "imports"), [(False, ["import numpy"]), (True, [])])

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from suite import results
 from suite.errors import UserError
 from suite.page.formats.render import page
+from suite.sets.arrow import to_table
 from suite.sets.result_set import ResultSet
 from suite.sets.row_check import TYPES
-from suite.sets.schema import to_table
 from tests.results.rows import attempt_of, make_set, record, row_of
 
 LONG = [0.01] * 5

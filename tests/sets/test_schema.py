@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from suite.sets.arrow import SCHEMA, to_table
 from suite.sets.rows import empty_row, metrics_json
-from suite.sets.schema import DESCRIBED, NAMES, SCHEMA, SCHEMA_VERSION, to_table
+from suite.sets.schema import DESCRIBED, NAMES, SCHEMA_VERSION
 from tests.results.rows import WHEN, attempt_of, row_of
 
 PUBLIC = [

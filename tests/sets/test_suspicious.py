@@ -28,11 +28,12 @@ from suite.sets import parquet as parquet_files
 from suite.sets.archive import fetch
 from suite.sets.archive.publish import publish
 from suite.sets.archive.storage import Storage
+from suite.sets.arrow import SCHEMA, to_table
 from suite.sets.manifest import File, Manifest
 from suite.sets.parquet import read_rows
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row
-from suite.sets.schema import NAMES, SCHEMA, to_table
+from suite.sets.schema import NAMES
 from tests.results.rows import attempt_of, row_of
 
 

@@ -6,12 +6,11 @@ from collections import Counter
 from typing import Any
 
 from suite import units
-from suite.answers.endings import AIMS
 from suite.case import Planned, Purpose, dims_text
 from suite.cli.terminal.output import print_table
 from suite.launch.attempt import spare_bytes
 from suite.plan.durations import plan_seconds
-from suite.plan.layout import runnable
+from suite.plan.layout import AIMS, runnable
 from suite.plan.memory import too_tight
 from suite.reference.floor import floor
 from suite.run.start.run import Run

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from suite.case import Outcome, Purpose
 from suite.cli.measure import run
+from suite.cli.measure.carry_out import finish, interrupted
 from suite.cli.options import OFTEN, MeasuringOptions, command
 from suite.cli.sets.programs import program_of, without_programs
 from suite.cli.terminal.output import Columns, print_columns, print_json
@@ -186,11 +187,11 @@ def add_to_set(options: PredictOptions, name: str, models: tuple[Device, ...]) -
         try:
             Session(runner, shown).outside(Purpose.PREDICT)
         except KeyboardInterrupt:
-            run.interrupted(store, shown)
+            interrupted(store, shown)
             return INTERRUPTED
         finally:
             shown.close()
-        return run.finish(store, store.commit(), options.json)
+        return finish(store, store.commit(), options.json)
 
 
 def unneeded(environment: str) -> Any:

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from suite import units
-from suite.cli.measure.run import carry_out
+from suite.cli.measure.carry_out import carry_out
 from suite.cli.terminal.output import Columns, print_columns, print_json
 from suite.cli.values import Engine, Force, Json, Origin, ResultsFolder, absolute, needed
 from suite.environments import say

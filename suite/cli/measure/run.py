@@ -1,47 +1,26 @@
-"""`./stackwars run`, `frontier` and `explain`: plan, measure, and print the results."""
+"""`./stackwars run`, `frontier` and `explain`: plan, then measure, or print the plan."""
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from suite import results
-from suite.cli.measure import answer
 from suite.cli.measure.dry_run import plan_json, print_plan
 from suite.cli.options import ExplainOptions, FrontierOptions, MeasuringOptions, RunOptions
 from suite.cli.terminal.output import print_json
-from suite.cli.terminal.progress import ProgressLines, listener
 from suite.cli.values import absolute, parse_outcomes
-from suite.cluster.schedule import forget, hand_out
 from suite.environments import say
-from suite.errors import COMMAND, UserError
-from suite.launch.container import sweep
-from suite.launch.engine import skewing
+from suite.errors import UserError
 from suite.machine import devices, facts, noise
-from suite.page.formats.render import render_report
-from suite.page.report import Report
 from suite.plan.layout import runnable
-from suite.plan.memory import too_tight
 from suite.reference.finite import doubts
-from suite.results.outcomes import INTERRUPTED, NOTHING_MEASURED, exit_code
-from suite.run import ceilings
-from suite.run.rounds import ROUNDS
-from suite.run.session import Session
+from suite.results.outcomes import NOTHING_MEASURED
 from suite.run.start.prepare import prepare
-from suite.run.start.reopen import reopen
-from suite.run.start.run import Run, create, from_checkout, runner
+from suite.run.start.run import create, from_checkout
 from suite.sets.archive.naming import named
-from suite.sets.files import sole
-from suite.sets.result_set import ResultSet
-from suite.sets.rows import Row
 from suite.stacks.catalog import STACKS
 from suite.stacks.catalog import add as add_stacks
-
-UNFINISHED = 1  # exit code: the other machines haven't measured every comparison
 
 
 def run(*questions: str, options: RunOptions = RunOptions()) -> int:
@@ -82,6 +61,9 @@ def complete(options: RunOptions, name: str, again: frozenset[str]) -> int:
     if options.words(*RunOptions.RESUMING):
         allowed = ", ".join(f"--{each}" for each in RunOptions.RESUMING[1:])
         raise UserError(f"--resume takes its plan from the set: it goes only with {allowed}.")
+    from suite.cli.measure.carry_out import carry_out, elsewhere
+    from suite.run.start.reopen import reopen
+
     store, planned = reopen(named(name, Path(options.results)), trust=options.trust, machine=options.machine)
     if planned.scheduler:
         return elsewhere(store, again, options)
@@ -128,6 +110,8 @@ def begin(options: MeasuringOptions, disturbances: Sequence[str]) -> int:
     if options.dry_run:
         print_json(plan_json(planned)) if options.json else print_plan(planned)
         return 0
+    from suite.cli.measure.carry_out import carry_out, elsewhere  # not before: a plan alone needs none of it
+
     given = options.given(
         engine=planned.engine.name,
         # `file` names questions.
@@ -138,103 +122,3 @@ def begin(options: MeasuringOptions, disturbances: Sequence[str]) -> int:
     if isinstance(options, RunOptions) and planned.scheduler:
         return elsewhere(store, frozenset(), options)
     return carry_out(store, planned, frozenset(), disturbances, options.json)
-
-
-def elsewhere(store: ResultSet, again: frozenset[str], options: RunOptions) -> int:
-    """Has other machines measure the rest of a set's plan. Returns the exit code."""
-    say(f"Result set {store.folder}")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with sole(store.folder) as mark:
-        try:
-            forget(store, again)
-            if not hand_out(store, options.address, options.force, mark):
-                say(f"All results that arrived are kept; `{COMMAND} run --resume={store.folder}` completes the set.")
-                return UNFINISHED
-            store.make_latest()
-            done = ResultSet.open(store.folder)  # read again: the queue wrote into the plan what its machines can't run
-            return finish(done, done.commit(), options.json)
-        except KeyboardInterrupt:
-            say(
-                f"Interrupted. All {store.finished()} attempts that arrived are kept; "
-                f"`{COMMAND} run --resume={store.folder}` completes the set."
-            )
-            return INTERRUPTED
-
-
-def carry_out(
-    store: ResultSet, prepared: Run, again: frozenset[str], disturbances: Sequence[str], as_json: bool
-) -> int:
-    """Measures the rest of a set's plan on this machine, renders the report and prints the results. Returns the exit
-    code."""
-    with sole(store.folder):
-        rows = measured(store, prepared, again, disturbances)
-        return INTERRUPTED if rows is None else finish(store, rows, as_json)
-
-
-def measured(
-    store: ResultSet, prepared: Run, again: frozenset[str], disturbances: Sequence[str]
-) -> Sequence[Row] | None:
-    """Measures the rest of a set's plan on this machine. Returns all its rows; None if Ctrl-C was pressed."""
-    protocol = prepared.plan.protocol
-    shown = listener(in_turns=protocol.sampling == ROUNDS, is_check=protocol.at_once)
-    shown.note(f"Result set {store.folder}")
-    shown.note(prepared.engine.why)
-    for case in sweep(prepared.engine.client) if prepared.engine.client else ():
-        shown.note(f"Removed the container that a killed run had left: {case}")
-    dropped = skewing(os.environ)
-    if dropped:
-        shown.note(f"The measured processes don't get these variables: {', '.join(sorted(dropped))}")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that it ends the run as cleanly as Ctrl-C
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # not under nohup
-        signal.signal(signal.SIGHUP, signal.default_int_handler)
-    with ExitStack() as stack:
-        stack.callback(shown.close)
-        for disturbance in disturbances:
-            shown.note(disturbance)
-        for sentence in too_tight(prepared.plan.cases):
-            shown.note(sentence)
-        try:
-            for sentence in ceilings.measure(store, prepared.locks, prepared.workloads):
-                shown.note(sentence)
-            return Session(runner(store, prepared), shown, again).run()
-        except KeyboardInterrupt:
-            interrupted(store, shown)
-            return None
-        except OSError as broken:
-            rest = f"All finished attempts are kept; `{COMMAND} run --resume={store.folder}` completes the set."
-            if not (store.folder / "plan.json").exists():
-                rest = "The set was moved or deleted meanwhile; where it was moved to, --resume completes it."
-            raise UserError(f"The run can't go on: {broken}. {rest}") from broken
-
-
-def finish(store: ResultSet, rows: Sequence[Row], as_json: bool) -> int:
-    """Renders a whole set's report and prints the results. Returns the exit code."""
-    loaded = results.load(store.folder)
-    analysis = loaded.analysis()
-    report = Report(loaded, analysis)
-    page = render_report(store.folder, report)
-    code = exit_code(rows)
-    if code != NOTHING_MEASURED:
-        say_latest(store)
-    answer.print_results(store, loaded, analysis, report, page, code, as_json)
-    for line in answer.explained(code, rows, store.folder, page):
-        say(line)
-    return code
-
-
-def say_latest(store: ResultSet) -> None:
-    """Says it where there is no link to the newest set: the file system has none, or something else has its name."""
-    if not store.latest.is_symlink():
-        say(f"There is no link {store.latest} here; as the name of a set it means the newest one in that folder.")
-
-
-def interrupted(store: ResultSet, shown: ProgressLines) -> None:
-    """Prints which attempts are kept after Ctrl-C, and how to complete the set."""
-    whole = {block.block for block in store.blocks()}
-    # Processes outside the blocks have block 0.
-    cut = sum(row["block"] > 0 and row["block"] not in whole for row in store.read()[0])
-    rest = f" {cut} of them belong to a block that isn't whole: they don't count, and the block runs again."
-    shown.note(
-        f"Interrupted. {store.finished()} finished processes are kept.{rest if cut else ''} "
-        f"`{COMMAND} run --resume={store.folder}` completes the set."
-    )

@@ -18,7 +18,7 @@ from suite import results, units
 from suite.answers import device_checks, device_memory
 from suite.answers.device_checks import Check, Judge
 from suite.answers.sentences import counted
-from suite.cli.measure.run import measured
+from suite.cli.measure.carry_out import measured
 from suite.cli.options import FrontierOptions, RunOptions, command
 from suite.cli.terminal.output import print_json, print_table
 from suite.environments import say

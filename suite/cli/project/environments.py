@@ -14,6 +14,7 @@ from suite.environments import images as built_images
 from suite.environments import pythons, say, venv
 from suite.environments.locks import Locks, newest
 from suite.environments.locks import names as environment_names
+from suite.environments.together import make_all
 from suite.errors import UserError, check_known
 from suite.machine import facts
 from suite.run.predictions import ENVIRONMENT
@@ -32,8 +33,7 @@ def setup(*, target: str = "cpu") -> None:
     makeable = [name for name in environment_names(target) if name not in lacking]
     for sentence in venv.fallbacks(makeable, venv.fitting(makeable, Locks(target))):
         say(sentence)
-    for name in makeable:
-        venv.ensure(name, target)
+    make_all(venv.fit(name, target) for name in makeable)
     if refused:
         refused.append(f"Environments that couldn't be made: {', '.join(lacking)}. All others are ready.")
         raise UserError("\n".join(refused))

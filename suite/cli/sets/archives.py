@@ -1,37 +1,26 @@
-"""`./stackwars archive`, `sets`, `fetch`, `history`, `site` and `collect`: commands on archives and on many sets."""
+"""`./stackwars archive`, `sets`, `fetch`, `history`, `site` and `collect`: commands on archives and on many sets. Each
+imports what it needs: `sets` needs neither a page nor Arrow."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suite import units
-from suite.cli.measure.run import say_latest
 from suite.cli.terminal.output import Columns, print_columns, print_json, print_tables
 from suite.cli.values import LATEST, Json, Names, Origin, ResultsFolder, Several, needed
-from suite.cluster import collect as shares
 from suite.environments import say
 from suite.errors import UserError
 from suite.guard.out import is_standard, is_stream, write_out
 from suite.machine.description import processor
-from suite.page.formats.render import render
-from suite.page.site import history_page
-from suite.page.site.build import INDEX, build
-from suite.page.site.history import Point
-from suite.page.site.history import history as points_of
-from suite.page.site.sources import SetSource
-from suite.results import load
-from suite.results.outcomes import exit_code
 from suite.sets.archive import listing
-from suite.sets.archive.fetch import fetch as download
 from suite.sets.archive.listing import Listed
 from suite.sets.archive.naming import archived, named
-from suite.sets.archive.publish import publish
-from suite.sets.archive.storage import Storage
-from suite.sets.archive.web import archive_at, storage_of
-from suite.stacks.catalog import add as add_stacks
+
+if TYPE_CHECKING:
+    from suite.page.site.history import Point
 
 SET_COLUMNS: Columns[dict[str, Any]] = {
     "name": lambda entry: entry["name"] or "-",
@@ -54,6 +43,9 @@ def archive(set: str = LATEST, to: str | None = None, *, sign: str | None = None
     :param sign: an OpenSSH private key to sign with, or a public key whose private key is in an SSH agent
     :param with_changes: publish also the changes to the source that weren't committed
     """
+    from suite.sets.archive.publish import publish
+    from suite.sets.archive.storage import Storage
+
     storage = Storage.of(needed("to", to))
     published = publish(named(set), storage, say, key=Path(sign) if sign else None, with_changes=with_changes)
     signed = f"signed by {sign}" if sign else "unsigned: with --sign=KEY readers can check who published it"
@@ -63,7 +55,11 @@ def archive(set: str = LATEST, to: str | None = None, *, sign: str | None = None
 
 def sets(*, from_: Origin = None, results: ResultsFolder = "results", json: Json = False) -> None:
     """Lists the sets here, or those of an archive."""
-    storage = storage_of(from_)
+    storage = None
+    if from_:
+        from suite.sets.archive.web import storage_of
+
+        storage = storage_of(from_)
     listed = [*map(listed_json, listing.sets_of(storage, Path(results)))]
     where = storage.uri if storage else results
     if json or not listed:
@@ -104,6 +100,10 @@ def fetch(set: str | None = None, *, from_: Origin = None, results: ResultsFolde
 
     :param set: the result set's name in the archive; `./stackwars sets --from=ARCHIVE` lists the names
     """
+    from suite.page.formats.render import render
+    from suite.sets.archive.fetch import fetch as download
+    from suite.sets.archive.web import archive_at
+
     storage = archive_at(needed("from", from_))
     folder = download(storage, archived(needed("set", set), storage), Path(results))
     print(f"{folder}  {render(folder)}")
@@ -126,6 +126,10 @@ def history(
     :param pass_: only forward or train (default: both)
     :param out: also write the history to this file: a page (.html) or a table (.parquet); `-` is standard output
     """
+    from suite.page.site import history_page
+    from suite.page.site.history import history as points_of
+    from suite.sets.archive.web import storage_of
+
     forms: dict[str, Callable[[Sequence[Point]], str | bytes]] = {
         ".html": partial(history_page.page, "History"),
         ".parquet": history_page.parquet,
@@ -154,6 +158,10 @@ def site(
     :param out: the folder of the site; files that this command didn't write stay as they are
     :param exclude: leave out the sets of these names, such as trials; globs
     """
+    from suite.page.site.build import INDEX, build
+    from suite.page.site.sources import SetSource
+    from suite.sets.archive.web import storage_of
+
     built = build(SetSource(Path(results), storage_of(from_)), Path(out), say, exclude)
     shown = len(built.shown)
     parts = ["no set" if not shown else "1 set" if shown == 1 else f"{shown:,} sets"]
@@ -169,6 +177,13 @@ def collect(set: Several = (), *, stack_path: tuple[str, ...] = (), results: Res
     :param set: the result sets of the shares: `collect A B`
     :param stack_path: your copy of the shares' own stacks, a file or folder; their code is never taken from the shares
     """
+    from suite.cli.measure.carry_out import say_latest
+    from suite.cluster import collect as shares
+    from suite.page.formats.render import render
+    from suite.results import load
+    from suite.results.outcomes import exit_code
+    from suite.stacks.catalog import add as add_stacks
+
     add_stacks(map(Path, stack_path))
     folder = Path(results)
     store = shares.collect([named(name, folder) for name in set], folder)

@@ -9,18 +9,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from docker import DockerClient
-
-from suite.environments import images, pythons, venv
+from suite.environments import pythons, venv
 from suite.environments.locks import ORCHESTRATOR, Locks, impossible, newest
 from suite.errors import COMMAND, UserError, check_known
-from suite.launch.container import Container
 from suite.launch.engine import Engine, worker_environment
 from suite.launch.local import Local
 from suite.machine import compiler, devices
 from suite.stacks.catalog import IMPORTS, OF_OPTIMIZERS, STACKS, Stack, environment_of
 
+if TYPE_CHECKING:  # Docker's SDK takes a tenth of a second to import
+    from docker import DockerClient
+
+SOCKET = Path("/var/run/docker.sock")  # where Docker's engine answers, unless the user's settings name another place
+SETTINGS = ("DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG")
 AUTO, LOCAL, DOCKER = "auto", "local", "docker"
 CURRENT = "current"  # of --python: what `python` starts here
 FIND = "import importlib.util, sys; print(*(name for name in sys.argv[1:] if not importlib.util.find_spec(name)))"
@@ -59,6 +62,11 @@ def containers(names: list[str], locks: Locks, build: bool) -> Choice:
     Docker doesn't answer or an image can't be built."""
     if ORCHESTRATOR in names:
         raise UserError("This program's own environment has no image: its stacks run with --engine=local alone.")
+    settings = Path(os.environ.get("HOME", "/"), ".docker")
+    if not (SOCKET.exists() or settings.exists() or any(map(os.environ.get, SETTINGS))):
+        raise UserError(f"No Docker engine answers at unix://{SOCKET}.")
+    from suite.environments import images
+
     client = images.connect()
     locked = [lock for lock in map(locks.of, names) if lock.exists]
     missing = [lock for lock in locked if images.find(client, lock) is None]
@@ -155,6 +163,9 @@ def provider(choice: Choice, locks: Locks, set_id: str, python: str | None) -> C
     def engine(name: str) -> Engine:
         lock = locks.of(name)
         if choice.client is not None:  # a local process never runs beside containers
+            from suite.environments import images
+            from suite.launch.container import Container
+
             image = images.find(choice.client, lock)
             if image is None:
                 raise UserError(

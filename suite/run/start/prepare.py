@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from suite.case import Planned
 from suite.environments import say, venv
 from suite.environments.locks import Locks, impossible, newest, variants
 from suite.environments.variants import expanded
 from suite.errors import COMMAND, UserError, unknown
 from suite.launch.attempt import spare_bytes
 from suite.machine import devices, facts
-from suite.plan.fits import Fit, fits_of, predicted
 from suite.plan.memory import check_limits
 from suite.plan.planning import Selection, choose_stacks, make
 from suite.plan.predictions import predictions
 from suite.plan.preset import Preset
 from suite.plan.refusals import Absent
-from suite.plan.search.capacity import memory_of
 from suite.plan.shards import Shard, share
 from suite.predict.devices import Device
-from suite.results import load
 from suite.run.start import engines
 from suite.run.start.packages import asked_packages, on_top
 from suite.run.start.run import Run, needed, new_set_id
@@ -79,7 +77,7 @@ def prepare(
     here = partial(engines.absent, locks=locks, engine=choice, python=python)
     plan = planned(engines.unlocked if scheduler else here)
     if fits is not None:
-        plan = replace(plan, cases=predicted(plan.cases, curves(Path(fits)), spare_bytes()))
+        plan = replace(plan, cases=with_fits(plan.cases, Path(fits)))
     if models:
         plan = replace(plan, predictions=predictions(plan, models, workloads))
     return Run(
@@ -143,9 +141,14 @@ def chosen(
     return choice, on_top(locks, asked)
 
 
-def curves(path: Path) -> list[Fit]:
+def with_fits(cases: Iterable[Planned], path: Path) -> tuple[Planned, ...]:
+    """Returns cases, with a reason where the peaks of the set at `path` say that one can't fit."""
+    from suite.plan.fits import fits_of, predicted  # what reads other sets is imported where it is asked for
+    from suite.plan.search.capacity import memory_of
+    from suite.results import load
+
     loaded = load(path)
     fits = fits_of(memory_of(loaded.analysis()), loaded.plan.set_id if loaded.plan else path.name)
     if not fits:
         raise UserError(f"--fits={path}: no curve fits this set's peaks. `{COMMAND} frontier` measures more of them.")
-    return fits
+    return predicted(cases, fits, spare_bytes())

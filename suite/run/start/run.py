@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from suite.case import Purpose
 from suite.environments import venv
@@ -22,14 +23,14 @@ from suite.launch.engine import ROOT
 from suite.machine import devices, facts
 from suite.machine.roofline import Roofline
 from suite.plan import layout
-from suite.run import ceilings
-from suite.run.reading import DEFAULT_READERS, readers
-from suite.run.runner import Runner
 from suite.run.start import engines
 from suite.sets.plan import Plan, PlanFile
-from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import READER, STACKS, environment_of
 from suite.workloads.catalog import Workload, file_name
+
+if TYPE_CHECKING:  # a plan alone, as of a dry run, needs neither
+    from suite.run.runner import Runner
+    from suite.sets.result_set import ResultSet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +74,8 @@ def create(
     """Returns the new result set: its plan, and copies of what it takes to run it again. `given` are the words of the
     command. For a plan that was taken from another set, `preset`, the preset's file, is None, and `options` are that
     set's."""
+    from suite.sets.result_set import ResultSet
+
     store = ResultSet.create(results / run.plan.set_id, describe(run, given, options))
     store.machine = devices.machine(store.plan_file.target, run.machine)
     if preset is not None:
@@ -147,6 +150,10 @@ def source_change() -> str:
 
 
 def runner(store: ResultSet, run: Run) -> Runner:
+    from suite.run import ceilings
+    from suite.run.reading import DEFAULT_READERS, readers
+    from suite.run.runner import Runner
+
     file, names = store.plan_file, needed(run.plan)
     return Runner(
         run.plan,

@@ -7,17 +7,17 @@ from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suite.errors import COMMAND, UserError
 from suite.sets import manifest
-from suite.sets.archive import fetch
-from suite.sets.archive.fetch import manifest_of
-from suite.sets.archive.storage import AT_ONCE, Storage
 from suite.sets.manifest import SET_NAME
 from suite.sets.parquet import read_rows
 from suite.sets.result_set import LATEST, ResultSet
 from suite.sets.rows import Row
+
+if TYPE_CHECKING:  # it needs Arrow
+    from suite.sets.archive.storage import Storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,8 @@ def of_folder(folder: Path) -> Listed:
 
 def of_storage(storage: Storage) -> list[Listed]:
     """Returns the sets of an archive, oldest first, without unfinished uploads."""
+    from suite.sets.archive.storage import AT_ONCE
+
     names = [name for name in storage.folders() if SET_NAME.fullmatch(name)]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         listed = pool.map(lambda name: of_published(storage, name), names)
@@ -85,6 +87,8 @@ def of_storage(storage: Storage) -> list[Listed]:
 
 def of_published(storage: Storage, name: str) -> Listed | None:
     """Returns the entry of a published set; None if its upload was never finished."""
+    from suite.sets.archive.fetch import manifest_of
+
     try:
         if not storage.has(name, manifest.NAME):
             return None
@@ -97,6 +101,8 @@ def rows_of(listed: Listed, storage: Storage | None, wanted: Collection[str]) ->
     """Returns the columns `wanted` of a whole set's rows, as `read_rows` does. Without `storage` the set is in a folder
     here. Raises UserError if the rows can't be read or, in a storage, aren't what the manifest says."""
     if storage:
+        from suite.sets.archive import fetch
+
         return fetch.rows_of(storage, listed.name, wanted)
     store = ResultSet.open(Path(listed.where))
     return read_rows(store.results_path, wanted, trusted=store.begun_here)

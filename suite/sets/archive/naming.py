@@ -7,15 +7,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from suite.errors import COMMAND, UserError, near_match
 from suite.sets import manifest
-from suite.sets.archive.fetch import fetch
 from suite.sets.archive.listing import folders, newest, of_storage
-from suite.sets.archive.storage import Storage
-from suite.sets.archive.web import archive_at
 from suite.sets.manifest import SET_NAME
 from suite.sets.result_set import LATEST
+
+if TYPE_CHECKING:  # it needs Arrow
+    from suite.sets.archive.storage import Storage
 
 RESULTS = Path("results")
 OWN, OWN_PREFIX = Path(__file__).resolve().parents[3] / "sets", "sets:"
@@ -34,6 +35,8 @@ def named(text: str, results: Path = RESULTS) -> Path:
             raise UserError(f"{text[:LONGEST]}: this project's own sets are in its checkout alone, in sets/.")
         text = str(OWN / text.removeprefix(OWN_PREFIX))
     if "://" in text:
+        from suite.sets.archive.web import archive_at
+
         # As a browser shows it: with a slash behind it, or the page's name.
         place, _, name = text.removesuffix("/report.html").rstrip("/").rpartition("/")
         return fetched(name, archive_at(place), results)
@@ -68,6 +71,8 @@ def named(text: str, results: Path = RESULTS) -> Path:
 
 def fetched(name: str, storage: Storage, results: Path) -> Path:
     """Returns the folder in `results` of a published set, which is fetched if it isn't there."""
+    from suite.sets.archive.fetch import fetch
+
     folder = results / archived(name, storage)
     return folder if folder.exists() else fetch(storage, folder.name, results)
 

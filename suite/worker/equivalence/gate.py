@@ -31,6 +31,7 @@ from suite.worker.equivalence.late_step import is_bfloat16, sample
 from suite.workloads.tensors import COMPLEX, FLOATS, generate_all, itemsize
 
 FLOATING = (*FLOATS, *COMPLEX)
+MUCH_BYTES = 2**26  # of a case's tensors
 INJECTED = (64, 33)  # shape of the tensor that the optimizer alone is tested with
 
 
@@ -75,27 +76,34 @@ class Gate(Comparison):
 
     def run(self, timed: TimedEvidence) -> GateFindings:
         """Runs all checks of the case's pass."""
-        process_memory.release()
+        self.release()
         self.check_inputs((timed.witness.batch if timed.witness else None) or {})
         self.check_reading(timed)
         if timed.witness and not (self.adapter.train and self.adapter.optimizer):
-            process_memory.release()
+            self.release()
             other_values.check(self.adapter, self.data, timed, self.findings)
         if self.adapter.train:
             self.check_last_loss(timed)
             if self.adapter.optimizer:
-                process_memory.release()
+                self.release()
                 steps.check(self, timed)
             if self.adapter.optimizer in OPTIMIZERS:
                 self.check_optimizer()
         if self.adapter.case.precision == "f32":  # in other precisions, `hold_to_float32` does this
-            process_memory.release()
+            self.release()
             stressed.check(self.adapter, self.data, self.expected, self.findings)
         if timed.late and self.adapter.optimizer:
             # Last: most mistakes of a stack show there too, and a row has room for few reasons.
             timed.late.judge(self.findings, self.adapter.optimizer)
             self.findings.fresh_seconds.append(timed.late.seconds)
         return self.findings
+
+    def release(self) -> None:
+        """Gives freed memory back, where it is enough to matter: to collect garbage among all objects of a framework
+        takes a tenth of a second each time."""
+        tensors = self.data.parameters | self.data.buffers | self.data.batch
+        if sum(tensor.nbytes for tensor in tensors.values()) >= MUCH_BYTES:
+            process_memory.release()
 
     def check_reading(self, timed: TimedEvidence) -> None:
         """Checks the results of fresh weights: the output, and in the train pass the loss and every gradient."""

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from suite import results
-from suite.environments import venv
+from suite.environments import images, venv
 from suite.environments.locks import Locks
 from suite.errors import UserError
 from suite.run.start import engines
@@ -37,6 +37,16 @@ def test_without_a_daemon_auto_is_local_and_says_why(monkeypatch: pytest.MonkeyP
         choose("doker", "numpy")
 
 
+def test_without_a_trace_of_docker_its_library_isnt_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "SOCKET", tmp_path / "docker.sock")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in engines.SETTINGS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(images, "connect", None)  # calling it would fail
+    why = f"Engine: local. No Docker engine answers at unix://{tmp_path}/docker.sock."
+    assert choose("auto", "numpy").why == why
+
+
 def test_this_program_s_own_environment_has_no_image() -> None:
     with pytest.raises(UserError, match="--engine=local"):
         choose("docker", "orchestrator")
@@ -53,7 +63,7 @@ def test_with_images_auto_is_docker() -> None:
 
 def test_a_dry_run_builds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     images_or_skip()
-    monkeypatch.setattr(engines.images, "find", lambda *_: None)
+    monkeypatch.setattr(images, "find", lambda *_: None)
     assert choose("docker", "numpy", "jax").why.endswith("; to be built: jax, numpy.")
 
 
@@ -63,8 +73,8 @@ def test_an_image_that_cant_be_built_makes_auto_local(monkeypatch: pytest.Monkey
     def refuse(*_: Any) -> str:
         raise UserError("The image x could not be built.\nand why")
 
-    monkeypatch.setattr(engines.images, "find", lambda *_: None)
-    monkeypatch.setattr(engines.images, "build", refuse)
+    monkeypatch.setattr(images, "find", lambda *_: None)
+    monkeypatch.setattr(images, "build", refuse)
     assert choose("auto", "numpy", build=True).why == "Engine: local. The image x could not be built."
     with pytest.raises(UserError, match="and why"):
         choose("docker", "numpy", build=True)

@@ -16,8 +16,8 @@ import pytest
 from suite import results
 from suite.errors import UserError
 from suite.sets import manifest
+from suite.sets.arrow import to_table
 from suite.sets.rows import Row
-from suite.sets.schema import to_table
 from tests.plan import test_capacity
 from tests.results.rows import rows_of
 from tools.figures.definitions import Definition

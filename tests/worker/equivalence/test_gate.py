@@ -385,6 +385,14 @@ def test_gradients_and_moments_are_never_there_together() -> None:
     assert len(gradients) == 4 and places == [True, False, True], "timed, to be read, to be stepped"
 
 
+def test_memory_is_given_back_between_the_checks_of_a_large_case_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    released: list[bool] = []
+    monkeypatch.setattr(gate.process_memory, "release", lambda: released.append(True))
+    assert run(op("ffn"), "train", numpy_adapter.Adapter).reasons == [] and not released
+    monkeypatch.setattr(gate, "MUCH_BYTES", 0)
+    assert run(op("ffn"), "train", numpy_adapter.Adapter).reasons == [] and len(released) == 3
+
+
 # --- zero gradients ---
 
 
