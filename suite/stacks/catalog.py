@@ -126,6 +126,8 @@ STACKS: dict[str, Stack] = {
               estimate_seconds=10.0, base_bytes=260 * MIB),
         Stack("onnxruntime", "ONNX Runtime", "torch", "onnxruntime", eager="torch_eager", targets=("cpu",),
               precisions=("f32",), forward_only=True, estimate_seconds=10.0, base_bytes=200 * MIB),
+        Stack("numba", "Numba", "numba", "numba", targets=("cpu",), precisions=("f32",), estimate_seconds=4.0,
+              base_bytes=60 * MIB),
     )
 }  # fmt: skip
 
@@ -142,6 +144,7 @@ IMPORTS = {
     "torch_tpu": ("torch_tpu",),
     "tensorflow": ("tensorflow",),
     "onnxruntime": ("torch", "onnxscript", "onnxruntime"),
+    "numba": ("numba", "scipy"),
 }
 
 SUFFIX = "_adapter"  # an adapter's file is called <stack>_adapter.py
@@ -154,12 +157,13 @@ def environment_of(stack: str, variant: str) -> str:
     return environment if not variant or environment == "orchestrator" else f"{environment}@{variant}"
 
 
-def adapter_class(stack: str) -> Any:
-    """Returns the adapter of a stack. Its module imports no framework; constructing it does."""
+def adapter_class(stack: str, implementation: str = "") -> Any:
+    """Returns the adapter of a stack; for a question's function another one, where that runs otherwise than a model.
+    Its module imports no framework; constructing it does."""
     file = STACKS[stack].file
-    if file is not None:
-        return load_module(file).Adapter
-    return importlib.import_module(f"suite.stacks.{STACKS[stack].environment}.{stack}{SUFFIX}").Adapter
+    module = f"suite.stacks.{STACKS[stack].environment}.{stack}{SUFFIX}"
+    adapters = importlib.import_module(module) if file is None else load_module(file)
+    return getattr(adapters, "FunctionAdapter", adapters.Adapter) if implementation else adapters.Adapter
 
 
 def add(paths: Iterable[Path]) -> None:

@@ -27,3 +27,9 @@ def code(function, of_inputs, loss, parameters):
 
 def mean_cube(x):
     return x.abs().pow(3).mean() if x.is_floating_point() or x.is_complex() else None
+
+
+def namespace():
+    import array_api_compat.torch  # in environments of questions that have such functions
+
+    return array_api_compat.torch
