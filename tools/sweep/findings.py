@@ -24,9 +24,10 @@ HEADS = ("expression", "type", "stacks", "smallest input", "NumPy", "answer", "w
 
 HEAD = """\
 One line of arithmetic, drawn values, every stack: where is the answer not NumPy's, in the declared type? {count} \
-questions, [tools/sweep/questions.py](../../tools/sweep/questions.py), were asked of each. An input is the smallest that \
-Hypothesis found; it is repeated to an array of 64, as compilers use vectors. *Bug*: the framework's documents, or its \
-uncompiled form, say otherwise. *Convention*: it defines the operation in another way. *Undefined*: C leaves it open."""
+questions, [tools/sweep/questions.py](../../tools/sweep/questions.py), were asked of each. An input is the smallest \
+that Hypothesis found; it is repeated to an array of 64, as compilers use vectors. *Bug*: the framework's documents or \
+its uncompiled form say otherwise. *Convention*: it defines the operation in another way. *Undefined*: C leaves it \
+open."""
 
 
 class Finding(msgspec.Struct, frozen=True):

@@ -68,9 +68,9 @@ FAMILIES = (
     Family("wrap-around", WRAPS, WHOLE, (
         "abs(x)", "abs(x * x)", "where(x * x < 0, -(x * x), x * x)", "where(x * x < 0, abs(x * x), x * x)",
         "x * x >= 0", "sign(x * x)", "x + 1 > x", "x - 1 < x", "x * 2 // 2", "(x + y) - y", "(x + y) // 2", "-x",
-        "abs(-x)", "abs(x) < 0", "abs(abs(x)) >= 0", "maximum(x + 1, x)", "minimum(x - 1, x)", "x - y < 0", "abs(x - y)",
-        "where(x > y, x - y, y - x)", "maximum(x * y, 0 * x)", "cast(x * y, 'int32')", "cast(x + y, 'float32')",
-        "cast(cast(x * y, 'float32'), 'int32')", "cast(x, 'int8')",
+        "abs(-x)", "abs(x) < 0", "abs(abs(x)) >= 0", "maximum(x + 1, x)", "minimum(x - 1, x)", "x - y < 0",
+        "abs(x - y)", "where(x > y, x - y, y - x)", "maximum(x * y, 0 * x)", "cast(x * y, 'int32')",
+        "cast(x + y, 'float32')", "cast(cast(x * y, 'float32'), 'int32')", "cast(x, 'int8')",
         "cast(x, 'uint8')", "x * 3 % 3", "sign(x) * abs(x)", "square(x)", "x + x > x",
     )),
     Family("division of whole numbers", WRAPS, WHOLE, (
