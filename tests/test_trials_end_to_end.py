@@ -1,5 +1,5 @@
-"""Small inputs from public reports, tests/trials/ and examples/wrong/, on every stack: no wrong result passes for right,
-and each other outcome has its reason."""
+"""Small inputs from public reports, tests/trials/ and examples/wrong/, on every stack: no wrong result passes for
+right, and each other outcome has its reason."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Stack:
     mixed_precision: str = ""  # which part of a bf16 step is in bfloat16: one word, part of the case's name
     compiler: str = ""  # "XLA" or "Inductor", if this compiler's programs can be read
     on_shapes: bool = False  # can run a step on shapes alone, in which its allocations are counted
-    forward_only: bool = False  # runs a forward pass that was exported: no gradients, and no probes of tracing
+    forward_only: bool = False  # takes no gradients, and isn't for probes of tracing
     compile_cache: bool = False  # keeps compiled code on disk for the next process
     needs: tuple[str, ...] = ()  # programs that must be on the machine
     estimate_seconds: float = 6.0  # start-up and compile of one small case on 2 cores, for --dry-run
@@ -126,8 +126,8 @@ STACKS: dict[str, Stack] = {
               estimate_seconds=10.0, base_bytes=260 * MIB),
         Stack("onnxruntime", "ONNX Runtime", "torch", "onnxruntime", eager="torch_eager", targets=("cpu",),
               precisions=("f32",), forward_only=True, estimate_seconds=10.0, base_bytes=200 * MIB),
-        Stack("numba", "Numba", "numba", "numba", targets=("cpu",), precisions=("f32",), estimate_seconds=4.0,
-              base_bytes=60 * MIB),
+        Stack("numba", "Numba", "numba", "numba", targets=("cpu",), precisions=("f32",), forward_only=True,
+              estimate_seconds=4.0, base_bytes=60 * MIB),
     )
 }  # fmt: skip
 

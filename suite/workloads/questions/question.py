@@ -186,7 +186,7 @@ class Question(Workload):
         own = f"numpy_{case.implementation}{GRADIENT}"
         if case.pass_ == "gradient" and dialect == "numpy" and own not in self.defined:
             return f"NumPy takes no gradients, and {self.folder.name} has no {own}"
-        return "Numba takes no gradients" if case.pass_ == "gradient" and dialect == "numba" else None
+        return None
 
 
 def belonging(name: str) -> tuple[str, ...]:

@@ -68,11 +68,10 @@ def test_a_function_by_the_standard_gets_the_namespace_of_its_arrays(tmp_path: P
     assert form.forward({}, {}, x=np.arange(4.0)) == 12.0
 
 
-def test_neither_takes_gradients_without_the_file_s_own(tmp_path: Path) -> None:
+def test_numpy_takes_no_gradients_without_the_file_s_own(tmp_path: Path) -> None:
     asked = question(tmp_path, FORMS)
     case = of("numpy", "xp_sum", pass_="gradient")
     assert asked.unsupported("numpy", case) == "NumPy takes no gradients, and forms.py has no numpy_xp_sum_gradient"
-    assert asked.unsupported("numba", of("numba", "loop", pass_="gradient")) == "Numba takes no gradients"
     own = "\ndef numpy_xp_sum_gradient(x, k):\n    return x.sum() * k, {'x': 0 * x + k}\n"
     asked = question(tmp_path, FORMS + own)
     assert asked.unsupported("numpy", case) is None
