@@ -73,7 +73,7 @@ def implementations(file: ast.Module, path: Path) -> list[Function]:
                 )
             found.append(function)
             # Of a function that the file itself compiles, all is said.
-            if dialect == "numba" and not getattr(statement, "decorator_list", True):
+            if dialect == "numba" and not (function.is_model or getattr(statement, "decorator_list", True)):
                 found.append(replace(function, name=f"{function.name}{PARALLEL}"))
     of_model = (LOSS[1:], OPTIMIZER[1:]) if any(function.is_model for function in found) else ()
     return [function for function in found if function.name.partition("_")[2] not in of_model]
