@@ -656,7 +656,7 @@ def test_every_form_runs_where_it_should_and_numba_s_refusals_have_its_words(run
         row = found[f"numba:{name}"]
         assert row["outcome"] == outcome and words in row["reason"], (name, row["outcome"], row["reason"])
     line = FORMS.splitlines().index("    return plain(x)") + 1
-    assert f"forms.py:{line}" in found["numba:calls"]["reason"]
+    assert f"forms.py:{line}" in found["numba:calls"]["reason"] and "/forms.py:" in found["numba:yields"]["reason"]
     assert all(found[f"{stack}:twice"]["outcome"] == "wrong" for stack in OF_FORMS[5:])
     assert 0 < found["numba:softmax"]["compile_seconds"] < 60
 

@@ -230,6 +230,7 @@ def test_a_probe_says_itself_where_it_means_nothing(monkeypatch: pytest.MonkeyPa
     made = make("set", preset.load("tiny"), Selection(workloads=("retrace",)), workloads, None, lambda *_: None)
     assert {planned.case.stack: planned.unsupported for planned in made.cases if planned.unsupported} == {
         "numpy": "NumPy compiles nothing",
+        "numba": "Numba runs forward passes alone",
         "onnxruntime": "ONNX Runtime runs forward passes alone",
     }
 

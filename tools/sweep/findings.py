@@ -145,8 +145,10 @@ def versions(stacks: Iterable[str]) -> dict[str, str]:
 
 
 def keep(findings: Sequence[Finding], tried: Mapping[str, int]) -> None:
-    """Keeps the findings, and writes the page."""
-    kept = Kept(dict(tried), versions(tried), tuple(findings))
+    """Keeps the findings beside those of stacks that weren't `tried` now, and writes the page."""
+    before = msgspec.json.decode(KEPT.read_bytes(), type=Kept) if KEPT.is_file() else Kept({}, {}, ())
+    others = (finding for finding in before.findings if finding.stack not in tried)
+    kept = Kept({**before.tried, **tried}, {**before.versions, **versions(tried)}, (*others, *findings))
     KEPT.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
     PAGE.write_text(page(), encoding="utf-8")
 

@@ -42,7 +42,11 @@ from suite.workloads.tensors import Stored, Tensor, nbytes
 SIZE = "asked"  # the one size of a question: its file's own dims
 HERE = Path(__file__).parent
 # Types, by dialect.
-LACKING = {**dict.fromkeys(("numpy", "numba"), frozenset({"bfloat16"})), "torch": frozenset({"uint16", "uint32"})}
+LACKING = {
+    "numpy": frozenset({"bfloat16"}),
+    "numba": frozenset({"bfloat16", "float16"}),
+    "torch": frozenset({"uint16", "uint32"}),
+}
 COMPATIBLE = "array_api_compat"  # the package by which PyTorch follows the array API standard
 ASKED = ("inputs", "parameters", "canonical")
 SETTINGS = ("TOLERANCE", "NOT_ON", "STATIC", "GROWS", "WEIGHTS", "LAYOUT")
