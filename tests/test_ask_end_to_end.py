@@ -658,7 +658,7 @@ def test_every_form_runs_where_it_should_and_numba_s_refusals_have_its_words(run
     line = FORMS.splitlines().index("    return plain(x)") + 1
     assert f"forms.py:{line}" in found["numba:calls"]["reason"] and "/forms.py:" in found["numba:yields"]["reason"]
     assert all(found[f"{stack}:twice"]["outcome"] == "wrong" for stack in OF_FORMS[5:])
-    assert 0 < found["numba:softmax"]["compile_seconds"] < 60
+    assert found["numba:softmax"]["compiles_first"] == 1 and found["numba:softmax"]["compile_seconds"] > 0
 
 
 @pytest.mark.runs("disagree")

@@ -127,7 +127,7 @@ STACKS: dict[str, Stack] = {
         Stack("onnxruntime", "ONNX Runtime", "torch", "onnxruntime", eager="torch_eager", targets=("cpu",),
               precisions=("f32",), forward_only=True, estimate_seconds=10.0, base_bytes=200 * MIB),
         Stack("numba", "Numba", "numba", "numba", targets=("cpu",), precisions=("f32",), forward_only=True,
-              estimate_seconds=4.0, base_bytes=60 * MIB),
+              estimate_seconds=4.0, base_bytes=36 * MIB),
     )
 }  # fmt: skip
 

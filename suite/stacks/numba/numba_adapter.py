@@ -42,11 +42,11 @@ class Adapter(numpy.Adapter):
         return self.jit(lambda a, b: a @ b)(a, b)
 
     def counters(self):
-        """Returns Numba's counts. A function that is compiled for another one is a part of that one's seconds."""
+        """Returns Numba's counts. What a function calls is compiled with it, and isn't counted apart."""
         depth, seconds, compiles = 0, 0.0, 0
         for at, event in self.heard.buffer:
             depth += 1 if event.is_start else -1
-            compiles += event.is_end
             if depth == event.is_start:  # the outermost one begins, or ends
                 seconds += -at if event.is_start else at
+                compiles += event.is_end
         return super().counters() | {"compiles": compiles, "compile_seconds": seconds}
