@@ -46,9 +46,8 @@ class Wrong:
         name = comparison.head.text("workload")
         ends: dict[tuple[str, str], list[str]] = {}
         for case in comparison.cases:
-            ends.setdefault((case.outcome, case.reason.replace("|", "\\|") if case.failed else ""), []).append(
-                case.stack
-            )
+            first = case.reason.partition("; ")[0].replace("|", "\\|") if case.failed else ""
+            ends.setdefault((case.outcome, first), []).append(case.stack)
         lines = tuple((", ".join(f"`{stack}`" for stack in stacks), *end) for end, stacks in ends.items())
         return cls(name, *asked(FOLDER / f"{name}.py"), causes()[name], lines)
 
