@@ -88,7 +88,7 @@ def differing(place: Environment, stack: str, question: Question, examples: int)
         yield Finding.of(question, stack, smallest, right[0], str(refused))
         return
     at = int(np.argmin(question.same(answer, right, y)))
-    yield Finding.of(question, stack, [(x[at], y[at])], right[at], answer[at], defined=question.is_defined(x, y))
+    yield Finding.of(question, stack, [(x[at], y[at])], right[at], answer[at])
 
 
 if __name__ == "__main__":

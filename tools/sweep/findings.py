@@ -14,7 +14,7 @@ import msgspec
 from suite.environments import venv
 from suite.page.tables import Table, markdown
 from suite.stacks.catalog import IMPORTS, STACKS
-from tools.sweep.questions import Pairs, Question, questions
+from tools.sweep.questions import UNDEFINED, Pairs, Question, questions
 
 ROOT = Path(__file__).parents[2]
 KNOWN = Path(__file__).with_name("known.toml")
@@ -41,16 +41,12 @@ class Finding(msgspec.Struct, frozen=True):
     y: str
     right: str
     found: str
-    defined: bool
 
     @classmethod
-    def of(
-        cls, question: Question, stack: str, pairs: Pairs, right: Any, found: Any, *, defined: bool = True
-    ) -> Finding:
+    def of(cls, question: Question, stack: str, pairs: Pairs, right: Any, found: Any) -> Finding:
         (x, y), *_ = pairs
-        return cls(
-            question.family.name, question.text, question.dtype, stack, *map(shown, (x, y, right, found)), defined
-        )
+        values = map(shown, (x, y, right, found))
+        return cls(question.family.name, question.text, question.dtype, stack, *values)
 
     @property
     def input(self) -> str:
@@ -105,7 +101,7 @@ def about(finding: Finding, all_known: Iterable[Known]) -> str:
     if entry := next((entry for entry in all_known if entry.fits(finding)), None):
         return entry.words
     right = next(question.family.right for question in questions() if question.family.name == finding.family)
-    return f"not looked into yet ({right})" if finding.defined else "**undefined**: NumPy warns of this input"
+    return f"**{right}**" if right == UNDEFINED else f"not looked into yet ({right})"
 
 
 def cells(finding: Finding, all_known: Iterable[Known]) -> list[str]:

@@ -20,7 +20,7 @@ SMALL = float(np.finfo(np.float32).tiny)  # what is smaller may be flushed to ze
 # What is said of the right answer.
 IEEE, EXACT = "IEEE 754", "exact: NumPy, Python and PyTorch define it by the remainder, which is exact"
 WRAPS = "wraps, by the documentation of NumPy, XLA and PyTorch"
-UNDEFINED = "undefined: C leaves it open, and NumPy warns"
+UNDEFINED = "undefined: C leaves it open"
 OPEN = "undefined in C; NumPy and XLA define it"
 
 
@@ -114,15 +114,6 @@ class Question:
         """Returns NumPy's answer in the declared type."""
         with np.errstate(all="ignore"):
             return np.asarray(eval(self.text, {**NUMPY, "x": x, "y": y}))  # of the table above
-
-    def is_defined(self, x: Array, y: Array) -> bool:
-        """Whether NumPy computes it without calling it invalid."""
-        try:
-            with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="raise"):
-                eval(self.text, {**NUMPY, "x": x, "y": y})
-        except FloatingPointError:
-            return False
-        return True
 
     def same(self, found: Array, wanted: Array, y: Array) -> NDArray[np.bool_]:
         """Returns where two answers are the same. Zeros of either sign are, and NaN is NaN."""
