@@ -27,7 +27,7 @@ OPEN = "undefined in C; NumPy and XLA define it"
 @dataclass(frozen=True, slots=True)
 class Family:
     """Expressions of one kind. `right` says who defines the answer. Answers are the same within `relative` of their
-    size, or `of_y` of y's."""
+    size, `of_y` of y's, or `absolute`."""
 
     name: str
     right: str
@@ -35,6 +35,7 @@ class Family:
     expressions: tuple[str, ...]
     relative: float = 0.0
     of_y: float = 0.0
+    absolute: float = 0.0  # where a function near 1 is undone
     shifts: bool = False  # y is a number of bits
 
 
@@ -51,7 +52,7 @@ FAMILIES = (
         "x * 0 + 1", "x + y - x", "(x + y) - y", "x * y / y", "x / y * y", "1 / (1 / x)", "log(x * y)", "log(x / y)",
         "exp(x) * exp(y)", "exp(x) / exp(y)", "sqrt(x) * sqrt(y)", "x * 1e30 * 1e30", "x * 1e30 / 1e30",
         "abs(x * y)", "abs(x) * sign(x)", "log(square(x))", "square(x) / x",
-    ), relative=1e-4, of_y=1e-6),
+    ), relative=1e-4, of_y=1e-6, absolute=3e-7),
     Family("comparison", IEEE, FLOAT, (
         "x == x", "x - x == 0", "(x < y) | (x >= y)", "x * 0 == 0", "maximum(x, y)", "minimum(x, y)",
         "where(x > y, x, y)", "where(x == x, x, 0 * x + 7)", "x + 1 > x", "sign(x)", "square(x) >= 0", "abs(x) >= 0",
@@ -121,7 +122,8 @@ class Question:
             return np.equal(found.astype(np.float64), wanted.astype(np.float64))
         ours, right = (np.where(np.abs(side) < SMALL, 0.0, side.astype(np.float64)) for side in (found, wanted))
         with np.errstate(invalid="ignore"):
-            near = np.abs(ours - right) <= self.family.relative * np.abs(right) + self.family.of_y * np.abs(y)
+            limit = self.family.relative * np.abs(right) + self.family.of_y * np.abs(y) + self.family.absolute
+            near = np.abs(ours - right) <= limit
         return (ours == right) | (np.isnan(ours) & np.isnan(right)) | (near & np.isfinite(ours) & np.isfinite(right))
 
 
