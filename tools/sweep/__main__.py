@@ -33,10 +33,13 @@ CHOSEN = settings(
 )
 
 
-def sweep(*, environment: Names = (), family: Names = (), examples: int = 60, write: bool = False) -> int:
+def sweep(
+    *, environment: Names = (), stack: Names = (), family: Names = (), examples: int = 60, write: bool = False
+) -> int:
     """Asks the questions of tools/sweep/questions.py. Returns the exit code.
 
     :param environment: only these environments
+    :param stack: only these stacks of them
     :param family: only these families of questions
     :param examples: how many inputs are drawn for each question, of up to 16 pairs each
     :param write: keep the findings, and write the page
@@ -49,11 +52,11 @@ def sweep(*, environment: Names = (), family: Names = (), examples: int = 60, wr
     for name in environment or ENVIRONMENTS:
         place = Environment(name)
         place.start()
-        for stack in place.stacks:
-            found = [finding for question in asked for finding in differing(place, stack, question, examples)]
-            refused = sum(key[0] == stack for key in place.refused)
-            tried[stack] = len(asked) - refused
-            say(f"{stack}: {len(found)} of {tried[stack]} questions have another answer; {refused} are refused")
+        for runs in (each for each in place.stacks if not stack or each in stack):
+            found = [finding for question in asked for finding in differing(place, runs, question, examples)]
+            refused = sum(key[0] == runs for key in place.refused)
+            tried[runs] = len(asked) - refused
+            say(f"{runs}: {len(found)} of {tried[runs]} questions have another answer; {refused} are refused")
             findings += found
         place.end()
     print_table("Answers that aren't NumPy's", [*HEADS], [cells(finding, known()) for finding in findings])

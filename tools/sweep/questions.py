@@ -124,7 +124,8 @@ class Question:
         with np.errstate(invalid="ignore"):
             limit = self.family.relative * np.abs(right) + self.family.of_y * np.abs(y) + self.family.absolute
             near = np.abs(ours - right) <= limit
-        return (ours == right) | (np.isnan(ours) & np.isnan(right)) | (near & np.isfinite(ours) & np.isfinite(right))
+        near &= np.isfinite(ours) & np.isfinite(right)
+        return np.asarray((ours == right) | (np.isnan(ours) & np.isnan(right)) | near)
 
 
 def floats(family: Family) -> st.SearchStrategy[tuple[float, float]]:
