@@ -15,8 +15,8 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-DIALECTS = ("numpy", "jax", "torch", "tf")
-BEGINS = tuple(f"{dialect}_" for dialect in DIALECTS)
+DIALECTS = ("numpy", "jax", "torch", "tf", "keras")
+BEGINS = tuple(f"{form}_" for form in (*DIALECTS, "numba", "xp"))
 PARTS = ("inputs", "parameters", "reference", "canonical", "loss", "TOLERANCE", "NOT_ON", "STATIC", "GROWS")
 LIBRARIES = tuple(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib"))
 

@@ -27,6 +27,8 @@ ALLOCATORS = ("kept", "system")  # freed memory stays with the process, or the C
 GROWING = frozenset({"batch", "seq", "image", "m", "n", "k"})
 CUSTOM = "custom"  # the size's name where no named size of the workload has these dims
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")  # of a workload, a stack or a dim; files' names contain it
+ARRAY_API = "xp_"  # how a function by the array API standard begins; as an implementation it keeps the whole name
+PARALLEL = ".parallel"  # how an implementation ends that is another one, compiled to run in parallel
 DIMS_MAX, DIM_MAX = 64, 2**31 - 1
 THREADS_MAX = 2**16
 ROUNDS_MAX = 10**6
@@ -266,6 +268,14 @@ class Case:
         if self.limit_memory_bytes is not None:
             parts.append(bytes_text(self.limit_memory_bytes))
         return "-".join(parts)
+
+
+def function_name(dialect: str, implementation: str) -> str:
+    """Returns the name of a question's function that a case runs, `torch_naive`: of a function that several dialects
+    run, or that is compiled in two ways, the same name in each. For a workload in a folder it is the dialect."""
+    if implementation.startswith(ARRAY_API):
+        return implementation
+    return "_".join(filter(None, (dialect, implementation.removesuffix(PARALLEL))))
 
 
 def stack_name(stack: str, variant: str, implementation: str) -> str:

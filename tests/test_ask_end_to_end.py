@@ -145,6 +145,83 @@ def numpy_product(x):
     return x.T @ (x[:, 0] * 0 + 1)
 '''
 
+# One function for every framework, one that is compiled in two ways, and what Numba refuses.
+FORMS = """\"\"\"Forms of one softmax, side by side.\"\"\"
+import jax
+import keras
+import numba
+import numpy as np
+import torch
+from suite.ask import normal
+
+
+def inputs(rows=64, columns=32):
+    return {"x": normal(rows, columns)}
+
+
+def reference(x):
+    y = np.exp(x - x.max(-1, keepdims=True))
+    return y / y.sum(-1, keepdims=True)
+
+
+def xp_softmax(xp, x):
+    y = xp.exp(x - xp.max(x, axis=-1, keepdims=True))
+    return y / xp.sum(y, axis=-1, keepdims=True)
+
+
+def numba_softmax(x):
+    y = np.empty_like(x)
+    for row in numba.prange(x.shape[0]):
+        e = np.exp(x[row] - x[row].max())
+        y[row] = e / e.sum()
+    return y
+
+
+def plain(x):
+    return x
+
+
+def numba_calls(x):
+    return plain(x)
+
+
+def numba_lacks(x):
+    return np.fft.rfft(x)
+
+
+def numba_yields(x):
+    with open("x") as file:
+        return x
+
+
+def numba_wide(x):
+    return np.exp(x.astype(np.float64))
+
+
+def numba_serial(x):
+    total = np.float32(0)
+    for value in x.ravel():
+        total = total * np.float32(0.5) + value
+    return total
+
+
+def keras_softmax(x):
+    return keras.ops.softmax(x)
+
+
+def keras_twice(x):
+    return keras.ops.softmax(2 * x)
+
+
+def jax_softmax(x):
+    return jax.nn.softmax(x)
+
+
+def torch_softmax(x):
+    return torch.softmax(x, -1)
+"""
+OF_FORMS = ("numpy", "numba", "jax_jit", "torch_eager", "torch_inductor", "keras_jax", "keras_torch", "keras_tf")
+
 # The same results in four dialects: a product, a spectrum, squares of whole numbers; how to cast, and to eight bits.
 DIALECTS = {
     "numpy": ("x @ w", "np.fft.fft(x)", "k.astype(np.int32) * k", "{}.astype({!r})", "{}.astype(np.int8)"),
@@ -535,6 +612,9 @@ RUNS = {
         ("undefined", UNDEFINED, "forward"),
     )
 }
+RUNS["forms"] = Asked(
+    3, ("--pass=forward", *(f"--stack={stack}" for stack in OF_FORMS)), workloads=written(FORMS, "forms"), release=True
+)
 RUNS["swept"] = Asked(
     1, ("--pass=forward", "--stack=numpy", "--dims=n=16", "--dims=n=256"), workloads=written(SWEPT, "swept")
 )
@@ -612,6 +692,31 @@ def test_each_planted_mistake_is_found_and_each_right_function_passes(runs) -> N
     for row in frame.iter_rows(named=True):
         outcome, words = EXPECTED[row["implementation"]]
         assert row["outcome"] == outcome and words in str(row["reason"]), row
+
+
+@pytest.mark.runs("forms")
+def test_every_form_runs_where_it_should_and_numba_s_refusals_have_its_words(runs) -> None:  # type: ignore[no-untyped-def]
+    frame = load(runs["forms"].folder).frame
+    found = {f"{row['stack']}:{row['implementation']}": row for row in frame.iter_rows(named=True)}
+    right = {f"{stack}:xp_softmax" for stack in OF_FORMS[:1] + OF_FORMS[2:5]}
+    right |= {f"{stack}:softmax" for stack in OF_FORMS[1:]} | {"numba:softmax.parallel"}
+    for name in right:
+        assert found[name]["outcome"] == "ok" and found[name]["relative_error"] < 1e-6, found[name]["reason"]
+    ended = {
+        "calls": ("error", "Untyped global name 'plain'"),
+        "lacks": ("unsupported", "Numba lacks this"),
+        "yields": ("unsupported", "Numba lacks this"),
+        "wide": ("wrong", "float64"),
+        "serial": ("wrong", "shape"),
+        "serial.parallel": ("unsupported", "no transformation for parallel execution was possible"),
+    }
+    for name, (outcome, words) in ended.items():
+        row = found[f"numba:{name}"]
+        assert row["outcome"] == outcome and words in row["reason"], (name, row["outcome"], row["reason"])
+    line = FORMS.splitlines().index("    return plain(x)") + 1
+    assert f"forms.py:{line}" in found["numba:calls"]["reason"] and "/forms.py:" in found["numba:yields"]["reason"]
+    assert all(found[f"{stack}:twice"]["outcome"] == "wrong" for stack in OF_FORMS[5:])
+    assert found["numba:softmax"]["compiles_first"] == 1 and found["numba:softmax"]["compile_seconds"] > 0
 
 
 @pytest.mark.runs("disagree")

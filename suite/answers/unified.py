@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import polars as pl
@@ -32,9 +33,9 @@ def native_pairs(stacks: Sequence[str]) -> dict[str, str]:
     """Returns {stack: the native stack of the same environment, by the catalogue}, if both are in `stacks`."""
 
     def native(name: str) -> str | None:
-        plain, *variant = name.partition("@")
+        plain = re.split("[@:]", name, maxsplit=1)[0]
         stack = STACKS.get(plain)
-        return "".join([stack.native, *variant]) if stack and stack.native else None
+        return f"{stack.native}{name[len(plain) :]}" if stack and stack.native else None
 
     return paired(stacks, native)
 

@@ -21,7 +21,8 @@ from suite.launch.texts import ABSENT_DEVICE, COMPILE_FAILURE, COMPILE_OOM, DEVI
 from suite.machine import limits
 
 ROOT = Path(__file__).parents[2]
-FRAME = re.compile(r'^[\s|]*File "(/[^"]+)", line (\d+)', re.MULTILINE)  # a line of a traceback or exception group
+# A line of a traceback, of an exception group, or of Numba's message, which has relative paths.
+FRAME = re.compile(r'^[\s|]*File "([^"<]+)", line (\d+)', re.MULTILINE)
 # What is in the path of a framework's or Python's file.
 FOREIGN = re.compile(r"/(site-packages|dist-packages|lib/python3[^/]*)/")
 PACKAGE = re.compile(r"/(?:site|dist)-packages/(([^/]+).*)")  # a framework's own

@@ -76,4 +76,8 @@ LACKING = (
     Lacking(r"\w+ does not accept dtype \w+ at position \d+", "JAX", ("0.12.0.1", "0.10.2")),
     Lacking(r"Unsupported dtype \w+", "JAX", ("0.10.2",)),  # LAPACK's types; newer versions say the line above
     Lacking(r"Differentiation rule for '\w+' not implemented", "JAX", ("0.12.0.1", "0.10.2")),
+    Lacking(r"Use of unsupported NumPy function '[\w.]+'", "Numba", ("0.68.1",)),
+    Lacking(r"Unknown attribute '\w+' of type Module\(<module 'numpy[\w.]*'", "Numba", ("0.68.1",)),
+    Lacking(r"\bUnsupported(Bytecode|Rewrite|Parfors|)Error: (.*)", "Numba", ("0.68.1",)),
+    Lacking(r"was specified but (no transformation for parallel execution was possible)", "Numba", ("0.68.1",)),
 )

@@ -27,7 +27,7 @@ def unsupported(case: Case, workload: Workload, absent: Absent) -> str | None:
     if (reason := workload.unsupported(stack.dialect, case)) is not None:
         return reason
     if stack.forward_only and (workload.is_probe or case.pass_ != "forward"):
-        return f"{stack.title} runs a forward pass that was exported before"
+        return f"{stack.title} runs forward passes alone"
     if case.pass_ not in workload.spec.PASSES:
         return f"{workload.name} has no {case.pass_} pass"
     if case.precision == "tf32" and case.target != "cuda":

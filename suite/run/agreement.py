@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from suite.answers.sentences import listed
-from suite.case import Flag, Outcome, Purpose
+from suite.case import Flag, Outcome, Purpose, function_name
 from suite.protocol import TOLERANCE, ZERO_GRADIENT
 from suite.reference.digests import Difference, Digest, difference, from_figures
 from suite.reference.tolerances import BY, FORM, Tolerances
@@ -219,7 +219,7 @@ class Agreement:
         ours, best = next(side for side in sides if row in side), sides[0]
         if ours is best or votes(best) < 2 or votes(best) == votes(ours):
             return ""
-        dialects = " and ".join(sorted({voter_name(peer) for peer in best}))
+        dialects = " and ".join(sorted({voter(peer) for peer in best}))
         return f"{self.broken(row, best[0])}, against {dialects}, which agree"
 
     def broken(self, row: Row, peer: Row) -> str:
@@ -246,7 +246,7 @@ class Agreement:
 def members(side: list[Row], sides: list[list[Row]]) -> list[str]:
     """Returns the functions of a group by name; those that are in several groups, with the stacks that run them."""
     elsewhere = {voter(row) for other in sides if other is not side for row in other}
-    return sorted({row.stack_name if voter(row) in elsewhere else voter_name(row) for row in side})
+    return sorted({row.stack_name if voter(row) in elsewhere else voter(row) for row in side})
 
 
 def votes(side: list[Row]) -> int:
@@ -254,15 +254,10 @@ def votes(side: list[Row]) -> int:
     return len({voter(row) for row in side})
 
 
-def voter(row: Row) -> tuple[str, str]:
+def voter(row: Row) -> str:
     """Returns whose code a row has run: a dialect's, or in a question file a function's. A model has nothing else to be
     compared with: there each stack has its own vote."""
-    by = "stack" if Flag.NO_FLOAT64 in row.flags else "dialect"
-    return row[by], row.text("implementation")
-
-
-def voter_name(row: Row) -> str:
-    return "_".join(filter(None, voter(row)))
+    return function_name(row["stack"], row.text("implementation")) if Flag.NO_FLOAT64 in row.flags else row.function
 
 
 def metrics(row: Row, kind: str) -> dict[str, list[float]]:

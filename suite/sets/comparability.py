@@ -124,7 +124,6 @@ def case_facts(
     `code` are the plan's digests by workload."""
     listed = list(rows)
     head, digests = listed[0], code.get(listed[0].text("workload"), {})
-    function = "_".join(filter(None, (head.text("dialect"), head.text("implementation"))))
     here = {row["machine_id"] for row in listed} <= {machine.get("machine_id")}
     return {
         **(machine_facts(machine) if here else {}),
@@ -132,7 +131,7 @@ def case_facts(
         "packages": sole("unpinned" if Flag.UNPINNED in row.flags else "locked" for row in listed),
         "versions": {name: value for row in listed for name, value in row.mapping("versions").items()},
         "asked": digests.get("asked"),
-        "code": digests.get(function),
+        "code": digests.get(head.function),
         "protocol": asdict(protocol) if protocol else None,
     }
 

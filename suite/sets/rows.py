@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from suite.case import Attempt, Case, Flag, Outcome, Purpose, canonical_json, stack_name
+from suite.case import Attempt, Case, Flag, Outcome, Purpose, canonical_json, function_name, stack_name
 from suite.errors import UserError, check_known
 from suite.protocol import OTHERS_SHARE_MAX
 from suite.sets.plan import PlanFile
@@ -55,6 +55,10 @@ class Row(dict[str, Any]):
         """The stack as people write it: `jax_jit`, `jax_jit@nightly` for a variant, `jax_jit:naive` for an
         implementation."""
         return stack_name(self["stack"], self["variant"], self["implementation"])
+
+    @property
+    def function(self) -> str:
+        return function_name(self.text("dialect"), self.text("implementation"))
 
     @property
     def comparison_name(self) -> str:

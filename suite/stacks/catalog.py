@@ -40,7 +40,7 @@ class Stack:
     mixed_precision: str = ""  # which part of a bf16 step is in bfloat16: one word, part of the case's name
     compiler: str = ""  # "XLA" or "Inductor", if this compiler's programs can be read
     on_shapes: bool = False  # can run a step on shapes alone, in which its allocations are counted
-    forward_only: bool = False  # runs a forward pass that was exported: no gradients, and no probes of tracing
+    forward_only: bool = False  # takes no gradients, and isn't for probes of tracing
     compile_cache: bool = False  # keeps compiled code on disk for the next process
     needs: tuple[str, ...] = ()  # programs that must be on the machine
     estimate_seconds: float = 6.0  # start-up and compile of one small case on 2 cores, for --dry-run
@@ -126,6 +126,8 @@ STACKS: dict[str, Stack] = {
               estimate_seconds=10.0, base_bytes=260 * MIB),
         Stack("onnxruntime", "ONNX Runtime", "torch", "onnxruntime", eager="torch_eager", targets=("cpu",),
               precisions=("f32",), forward_only=True, estimate_seconds=10.0, base_bytes=200 * MIB),
+        Stack("numba", "Numba", "numba", "numba", targets=("cpu",), precisions=("f32",), forward_only=True,
+              estimate_seconds=4.0, base_bytes=36 * MIB),
     )
 }  # fmt: skip
 
@@ -142,6 +144,7 @@ IMPORTS = {
     "torch_tpu": ("torch_tpu",),
     "tensorflow": ("tensorflow",),
     "onnxruntime": ("torch", "onnxscript", "onnxruntime"),
+    "numba": ("numba", "scipy"),
 }
 
 OF_OPTIMIZERS = "optax"  # which only steps with an optimizer need
@@ -155,12 +158,13 @@ def environment_of(stack: str, variant: str) -> str:
     return environment if not variant or environment == "orchestrator" else f"{environment}@{variant}"
 
 
-def adapter_class(stack: str) -> Any:
-    """Returns the adapter of a stack. Its module imports no framework; constructing it does."""
+def adapter_class(stack: str, implementation: str = "") -> Any:
+    """Returns the adapter of a stack; for a question's function another one, where that runs otherwise than a model.
+    Its module imports no framework; constructing it does."""
     file = STACKS[stack].file
-    if file is not None:
-        return load_module(file).Adapter
-    return importlib.import_module(f"suite.stacks.{STACKS[stack].environment}.{stack}{SUFFIX}").Adapter
+    module = f"suite.stacks.{STACKS[stack].environment}.{stack}{SUFFIX}"
+    adapters = importlib.import_module(module) if file is None else load_module(file)
+    return getattr(adapters, "FunctionAdapter", adapters.Adapter) if implementation else adapters.Adapter
 
 
 def add(paths: Iterable[Path]) -> None:

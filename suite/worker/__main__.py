@@ -226,7 +226,7 @@ def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[A
 
     listener = explain.LogCapture(events.folder) if attempt.purpose is Purpose.EXPLAIN else None
     stacks.add([Path(request["stack_file"])] if request.get("stack_file") else [])
-    adapter_of_stack = stacks.adapter_class(case.stack)
+    adapter_of_stack = stacks.adapter_class(case.stack, case.implementation)
     environs = {
         Purpose.EXPLAIN: adapter_of_stack.explain_environ,
         Purpose.IR: adapter_of_stack.ir_environ,

@@ -22,6 +22,18 @@ def test_pairs_come_from_the_catalogue_and_share_a_variant() -> None:
     assert native_pairs(stacks) == {"keras_torch@2.13": "torch_eager@2.13", "keras_tf": "tf_graph"}
 
 
+def test_functions_of_one_name_are_a_pair() -> None:
+    stacks = [
+        "keras_jax:naive",
+        "keras_torch@2.13:naive",
+        "jax_jit:naive",
+        "torch_eager:naive",
+        "torch_eager@2.13:naive",
+    ]
+    pairs = {"keras_jax:naive": "jax_jit:naive", "keras_torch@2.13:naive": "torch_eager@2.13:naive"}
+    assert native_pairs(stacks) == pairs
+
+
 def test_each_is_compared_with_its_native_stack_alone() -> None:
     table = answered("unified", rows_of(SECONDS)).table
     assert [*table.select("native", "unified", "verdict").iter_rows()] == [

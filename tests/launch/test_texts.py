@@ -18,6 +18,7 @@ from tests.worker.processes import attempt_of, case_of, of, request, run_worker
 pytestmark = pytest.mark.stacks
 
 QUESTION = """import jax, jax.numpy as jnp
+import numpy as np
 import tensorflow as tf
 import torch
 
@@ -48,15 +49,21 @@ ASKED = {
     "the derivative for": ("torch_eager", "normal(3)", "return torch.special.gammainc(x.abs(), x.abs())", "gradient"),
     "forward AD": ("torch_eager", "normal(3)", f"return torch.func.jacfwd(lambda a: {SEGMENTS})(x)"),
     "Could not run": ("torch_xla", "normal(3, 3)", "return x.to_sparse().to_dense()"),
+    "Use of unsupported NumPy": ("numba", "normal(3, 3)", "return np.einsum('ij->i', x)"),
+    "Unknown attribute": ("numba", "normal(3)", "return np.fft.rfft(x)"),
+    "Unsupported(Bytecode": ("numba", "normal(3)", "with open('x') as file:\n        return x"),
+    "no transformation for parallel": ("numba", "normal(3)", "return x[0]", "forward", "it.parallel"),
     "Differentiation rule": ("jax_jit", "normal(3, 3)", "return jax.scipy.linalg.schur(x)[0]", "gradient"),
 }
 
 
-def ended(folder: Path, stack: str, x: str, body: str, pass_: str = "forward") -> tuple[Any, list[dict[str, Any]]]:
+def ended(
+    folder: Path, stack: str, x: str, body: str, pass_: str = "forward", implementation: str = "it"
+) -> tuple[Any, list[dict[str, Any]]]:
     """How a question ends on a stack, and its events."""
     dialect, file = STACKS[stack].dialect, folder / "question.py"
     file.write_text(QUESTION.format(x=x, body=body, dialect=dialect), encoding="utf-8")
-    case = case_of(stack=stack, workload="question", dims={}, size="asked", pass_=pass_, implementation="it")
+    case = case_of(stack=stack, workload="question", dims={}, size="asked", pass_=pass_, implementation=implementation)
     told = run_worker(request(attempt_of(case), file, folder), venv.ensure(STACKS[stack].environment).python)[1]
     return judge(dataclasses.replace(OK, exit_code=1), events.read(folder / "events.jsonl"), "cpu", ""), told
 
@@ -88,9 +95,9 @@ def test_every_text_is_tried() -> None:
 )
 def test_what_the_user_s_own_line_raises_is_an_error(stack: str, body: str, tmp_path: Path) -> None:
     found, _ = ended(tmp_path, stack, "normal(3)", body)
-    assert found.outcome == "error" and "mine" in found.reason and "question.py:13" in found.reason
+    assert found.outcome == "error" and "mine" in found.reason and "question.py:14" in found.reason
 
 
 def test_an_error_inside_a_framework_names_it_and_its_line(tmp_path: Path) -> None:
     found, _ = ended(tmp_path, "torch_eager", "normal(3)", "return torch.nn.functional.pad(x, (1, 1), 'odd')")
-    assert "question.py:13, inside torch at torch/nn/functional.py:" in found.reason
+    assert "question.py:14, inside torch at torch/nn/functional.py:" in found.reason

@@ -65,11 +65,13 @@ def test_tf32_runs_on_cuda() -> None:
         "numpy",
         "torch_xla",
         "onnxruntime",
+        "numba",
     }
 
 
 def test_bf16_runs_on_all_but_two() -> None:
     found = reasons(precisions=("bf16",), passes=("forward",))
+    assert found.pop("numba") == "gemm isn't written in the numba dialect"
     assert {stack: reason for stack, reason in found.items() if reason} == {
         "numpy": "NumPy has no bf16 arithmetic",
         "onnxruntime": "ONNX Runtime has no bf16 arithmetic",
@@ -80,13 +82,13 @@ def test_bf16_runs_on_all_but_two() -> None:
 def test_what_was_exported_takes_no_gradients_and_is_not_probed(selection: dict[str, Any]) -> None:
     found = reasons(**selection)
     assert found["torch_eager"] is None
-    assert found["onnxruntime"] == "ONNX Runtime runs a forward pass that was exported before"
+    assert found["onnxruntime"] == "ONNX Runtime runs forward passes alone"
 
 
 def test_a_stack_without_a_knob_is_not_reported_as_tuned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(knobs, "processor_flags", lambda: frozenset(["", "avx512f"]))
     found = reasons(tracks=("tuned",), workloads=("ffn",))
-    untuned = {"numpy", "jax_eager", "torch_eager", "tf_eager", "tf_graph", "keras_jax"}
+    untuned = {"numpy", "jax_eager", "torch_eager", "tf_eager", "tf_graph", "keras_jax", "numba"}
     assert {stack for stack, reason in found.items() if reason} == untuned
     assert found["tf_graph"] == "no tuned setting of TensorFlow, tf.function is known to change ffn on this cpu"
     assert reasons(tracks=("tuned",), target="tpu")["jax_jit"]
@@ -228,7 +230,8 @@ def test_a_probe_says_itself_where_it_means_nothing(monkeypatch: pytest.MonkeyPa
     made = make("set", preset.load("tiny"), Selection(workloads=("retrace",)), workloads, None, lambda *_: None)
     assert {planned.case.stack: planned.unsupported for planned in made.cases if planned.unsupported} == {
         "numpy": "NumPy compiles nothing",
-        "onnxruntime": "ONNX Runtime runs a forward pass that was exported before",
+        "numba": "Numba runs forward passes alone",
+        "onnxruntime": "ONNX Runtime runs forward passes alone",
     }
 
 

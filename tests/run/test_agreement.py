@@ -258,6 +258,17 @@ def test_two_functions_of_one_dialect_have_a_vote_each_however_many_stacks_run_t
     assert unverified == []
 
 
+def test_one_function_on_the_arrays_of_three_frameworks_and_one_compiled_in_two_ways_have_one_vote() -> None:
+    standard = [told(stack, 1.01, implementation="xp_a") for stack in ("jax_jit", "torch_eager")]
+    _, _, contradicted = in_order(*standard, told("tf_graph", implementation="b"))
+    assert {end[0] for end in contradicted.values()} == {"differ"}, "one against one"
+    names = ("loop", "loop.parallel")
+    loops = [told("torch_eager", 1.01, implementation=name, dialect="numba", case_id=name) for name in names]
+    _, _, contradicted = in_order(*loops, told("tf_graph", implementation="b"))
+    assert {end[0] for end in contradicted.values()} == {"differ"}
+    assert "{numba_loop} and {tf_b}" in contradicted["loop"][1]
+
+
 def test_a_tensor_that_the_other_lacks_and_a_tolerance_of_zero() -> None:
     spec = SimpleNamespace(ASKED_TOLERANCE=0.0, OPTIMIZER=None)
     exact, one = Tolerances(spec, "f32"), {"output": digest(OUTPUT, "output")}

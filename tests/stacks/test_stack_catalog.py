@@ -27,6 +27,7 @@ FRAMEWORKS = {
     "onnx",
     "onnxruntime",
     "onnxscript",
+    "numba",
 }
 names = st.lists(st.text("abxyz_019", min_size=1, max_size=4), min_size=1, max_size=4)
 
@@ -50,9 +51,10 @@ def test_the_stacks() -> None:
         "keras_torch",
         "keras_tf",
         "onnxruntime",
+        "numba",
     )
     for stack in STACKS.values():
-        assert stack.dialect in ("numpy", "jax", "torch", "tf", "keras")
+        assert stack.dialect in ("numpy", "jax", "torch", "tf", "keras", "numba")
         assert stack.compiled == (stack.eager is not None or stack.compiler != "")
         assert (stack.native is not None) == (stack.dialect == "keras")
         if stack.native:

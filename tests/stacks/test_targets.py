@@ -25,6 +25,7 @@ GEMM = catalog.HOME / "ops" / "gemm"
 ON_TARGETS = [(stack, target) for stack in STACKS for target in STACKS[stack].targets]
 EVERYWHERE = {  # of a case with 3 threads
     "numpy": {},
+    "numba": {"NUMBA_NUM_THREADS": "3", "NUMBA_CACHE_DIR": "/caches/one/numba"},
     "jax": {"JAX_ENABLE_X64": "0", "JAX_DEFAULT_MATMUL_PRECISION": "highest"},
     "torch": {},
     "onnxruntime": {},
@@ -40,6 +41,7 @@ JAX = {
 # What a stack's environment adds by target: one row for each that has a lock.
 ADDED = {
     "numpy": {"cpu": {}},
+    "numba": {"cpu": {}},
     "jax": JAX,
     "torchax": JAX,
     "torch": {"cpu": {}, "cuda": CUDA},

@@ -19,6 +19,7 @@ PACKAGES = {
     "torch-tpu": "TorchTPU",
     "tensorflow": "TensorFlow",
     "onnxruntime": "ONNX Runtime",
+    "numba": "Numba",
     "numpy": "NumPy",
 }  # the packages that a table names: {name in a lock: name in the table}
 BUILDS = {"tensorflow-cpu": "tensorflow", "tensorflow-tpu": "tensorflow"}  # other names of the same package

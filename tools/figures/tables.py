@@ -33,6 +33,7 @@ from tools.figures.definitions import Definition
 from tools.figures.markers import Origin, PublishedTable
 from tools.figures.rules import PACKAGES, in_words, lock_problems, named_versions, noise_problems, older_locks
 from tools.figures.threads import Example
+from tools.figures.wrong import Wrong
 
 DIGITS = 12  # of the digest in a set's name
 TARGETS = ("cpu", "cuda", "tpu")
@@ -178,6 +179,7 @@ def text(definition: Definition, sources: Sequence[Source], origin: Origin) -> s
         older_locks=older_locks(origin),
         with_page_faults=[c.name for c in used_comparisons if has_page_faults(c)],
         example=Example.of(definition.name) if definition.template == "gallery" else None,
+        wrong=Wrong.of,
         lines=lambda comparison: [*rows_of(short(stacks_of(sources, comparison)))],
         equal=lambda comparison: equal_words(stacks_of(sources, comparison)),
         locks=[(name, [newest_lock(name, target) for target in TARGETS]) for name in names],

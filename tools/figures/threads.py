@@ -107,11 +107,14 @@ class Example:
     def of(cls, name: str) -> Example:
         """Returns the example of a table, `gallery-top-k`."""
         name = name.removeprefix("gallery-").replace("-", "_")
-        text = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8")
-        words = " ".join((ast.get_docstring(ast.parse(text)) or "").split())
-        found = THREAD.search(words)
-        address = f"https://github.com/{found[1]}/issues/{found[2]}" if found else ""
-        return cls(name, THREAD.sub("", words), address, threads()[name])
+        return cls(name, *asked(EXAMPLES / f"{name}.py"), threads()[name])
+
+
+def asked(path: Path) -> tuple[str, str]:
+    """Returns what a question file asks, and the address of the thread that its first line names; empty without one."""
+    words = " ".join((ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split())
+    found = THREAD.search(words)
+    return THREAD.sub("", words), f"https://github.com/{found[1]}/issues/{found[2]}" if found else ""
 
 
 def names() -> list[str]:

@@ -39,6 +39,7 @@ from suite.sets.files import check_writable, sole
 from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import IMPORTS, STACKS
 from suite.stacks.catalog import add as add_stacks
+from suite.workloads.catalog import DIALECTS
 
 SECONDS_MAX = 600.0  # of a call, after which the next one goes on
 FOUND = "check.json"  # written when every step is done
@@ -63,11 +64,11 @@ class Step:
 
 def steps(target: str, python: str | None) -> list[Step]:
     """Returns the steps, those first that tell most."""
-    # Keras runs on the frameworks that are checked.
+    # Keras runs on the frameworks that are checked, and Numba runs no workload of the suite.
     own = tuple(
         name
         for name, stack in STACKS.items()
-        if target in stack.targets and not stack.native and not lacking(python, stack.environment)
+        if target in stack.targets and stack.dialect in DIALECTS and not lacking(python, stack.environment)
         if not name.endswith(device_checks.UNWAITED)
     )
     if not own:

@@ -72,8 +72,7 @@ class Panel:
     def code(self) -> tuple[str, str]:
         """(name, anchor of its text) of the function of a question file that it ran; empty for others."""
         row = self.rows[0]
-        function = f"{row.text('dialect')}_{row.text('implementation')}"
-        return (function, code_anchor(row.text("workload"), function)) if row["implementation"] else ("", "")
+        return (row.function, code_anchor(row.text("workload"), row.function)) if row["implementation"] else ("", "")
 
     @cached_property
     def recipe(self) -> CellRecipe | None:

@@ -11,7 +11,9 @@ from suite.environments.locks import Locks, names
 from suite.sets.plan import Plan
 from suite.stacks.catalog import STACKS, environment_of
 from suite.workloads.catalog import Workload
+from suite.workloads.questions.question import COMPATIBLE
 
+ALWAYS = {COMPATIBLE: "array-api-compat"}  # what no file has to name
 Asked = dict[str, dict[Path, tuple[str, ...]]]  # {environment: {question file: requirements}}
 
 
@@ -24,7 +26,8 @@ def asked_packages(plan: Plan, workloads: Mapping[str, Workload], target: str) -
             continue
         imports = question.imports(stack.dialect)
         every = imports.union(*map(question.imports, question.dialects))
-        if wanted := dependencies.read(question.folder, names(target)).of(stack.environment, imports, every):
+        named = dependencies.read(question.folder, names(target)).of(stack.environment, imports, every)
+        if wanted := (*named, *(package for module, package in ALWAYS.items() if module in imports)):
             found.setdefault(environment_of(stack.name, planned.case.variant), {})[question.folder] = wanted
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suite.stacks.jax import jax_jit_adapter as jax_jit
-from suite.stacks.keras.keras_adapter import KerasAdapter
+from suite.stacks.keras.keras_adapter import KerasAdapter, OnBackend
 
 
 class Adapter(KerasAdapter, jax_jit.Adapter):
@@ -75,3 +75,9 @@ class Adapter(KerasAdapter, jax_jit.Adapter):
 
     def loss_and_gradients(self, state, x, y):
         return self.loss_of_state(*state[:2], x, y)
+
+
+class FunctionAdapter(OnBackend, jax_jit.Adapter):
+    """State: as `jax_jit` has it."""
+
+    backend, packages = Adapter.backend, Adapter.packages

@@ -30,12 +30,12 @@ NAMES = {
 }
 
 
-class KerasAdapter(base.Adapter):
-    """State: the model, updated in place, but on JAX. A backend's class says how gradients are taken, how a moment
-    begins anew (`renew`), and how an input is put on the device."""
+class OnBackend(base.Adapter):
+    """A process in which Keras computes by the framework whose native stack a class derives from, too. A question's
+    function of `keras.ops` runs as that stack runs its own, which is how Keras runs a model: by jit on JAX, by
+    tf.function on TensorFlow, and uncompiled on PyTorch."""
 
     backend: str
-    family = "keras"
 
     @classmethod
     def environ(cls, case, cache_directory):
@@ -53,8 +53,18 @@ class KerasAdapter(base.Adapter):
             environment = environment_of(case.stack, case.variant)
             raise base.Unsupported(f"the environment {environment} has no Keras") from missing
         self.keras = keras
+
+
+class KerasAdapter(OnBackend):
+    """State: the model, updated in place, but on JAX. A backend's class says how gradients are taken, how a moment
+    begins anew (`renew`), and how an input is put on the device."""
+
+    family = "keras"
+
+    def __init__(self, case, workload):
+        super().__init__(case, workload)
         self.optimizer = OWN.get(self.optimizer, self.optimizer)
-        keras.config.set_dtype_policy("mixed_bfloat16" if case.precision == "bf16" else "float32")
+        self.keras.config.set_dtype_policy("mixed_bfloat16" if case.precision == "bf16" else "float32")
 
     def device(self):
         compiles = {"jit_compile": self.compiled(self.keras.Sequential()).jit_compile}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from suite.stacks.keras.keras_adapter import JIT, KerasAdapter
+from suite.stacks.keras.keras_adapter import JIT, KerasAdapter, OnBackend
 from suite.stacks.observed import Observed
 from suite.stacks.tensorflow import tf_graph_adapter as tf_graph
 from suite.stacks.tensorflow.tf_optimizers import renew
@@ -56,3 +56,9 @@ class Adapter(KerasAdapter, tf_graph.Adapter):
             loss = self.model.compute_loss(x, y, self.model(x, training=True))
         # The gradient of an embedding is slices, which Keras's optimizer takes as they are.
         return loss, [self.tf.convert_to_tensor(gradient) for gradient in tape.gradient(loss, variables)]
+
+
+class FunctionAdapter(OnBackend, tf_graph.Adapter):
+    """State: as `tf_graph` has it."""
+
+    backend, packages = Adapter.backend, Adapter.packages

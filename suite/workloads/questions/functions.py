@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from suite.case import ARRAY_API, PARALLEL
 from suite.errors import UserError, check_known
 from suite.workloads.catalog import DIALECTS
 from suite.workloads.statements import defined
@@ -19,7 +20,9 @@ MODEL = "_model"  # `torch_model()` returns a module, which takes the arguments
 LOSS, OPTIMIZER = "_loss", "_optimizer"  # `torch_loss(outputs, …)` and `torch_optimizer(parameters)` of that module
 SETUP, STEP = "_setup", "_step"  # `torch_setup(…)` makes the state that each `torch_step(…)` hands to the next
 STEPPING = ("torch", "jax")  # dialects with such steps
-OTHERS = ("numba", "cupy", "mlx", "paddle", "tinygrad", "triton", "tvm")  # frameworks that no stack runs
+ARRAY_APIS = ("numpy", "torch", "jax")  # dialects that run a function by the array API standard, xp_naive(xp, …)
+FORMS = (*DIALECTS, "keras", "numba", ARRAY_API[:-1])  # how a function's name begins
+OTHERS = ("cupy", "mlx", "paddle", "tinygrad", "triton", "tvm")  # frameworks that no stack runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,14 @@ class Function:
             self.name.endswith(MODEL) and takes is not None and not (*takes.posonlyargs, *takes.args, *takes.kwonlyargs)
         )
 
+    @property
+    def implements(self) -> list[tuple[str, str]]:
+        """Returns (dialect, implementation) of what it is."""
+        if self.name.startswith(ARRAY_API):
+            return [(dialect, self.name) for dialect in ARRAY_APIS]
+        dialect, _, name = self.name.partition("_")
+        return [(dialect, name)]
+
 
 def implementations(file: ast.Module, path: Path) -> list[Function]:
     """Returns the implementations, in the order of the file. Raises UserError for a function of a framework that no
@@ -55,10 +66,18 @@ def implementations(file: ast.Module, path: Path) -> list[Function]:
             continue
         if name and dialect in OTHERS:
             raise UserError(
-                f"{path}, line {function.line}: no stack runs {function.name}; a function is of {', '.join(DIALECTS)}."
+                f"{path}, line {function.line}: no stack runs {function.name}; a function is of {', '.join(FORMS)}."
             )
-        if name and dialect in DIALECTS:
+        if name and dialect in FORMS:
+            if name.startswith(ARRAY_API):
+                raise UserError(
+                    f"{path}, line {function.line}: {function.name} would be called like {name}, a function by the "
+                    "array API standard, which more than one dialect runs: rename it."
+                )
             found.append(function)
+            # Of a function that the file itself compiles, all is said.
+            if dialect == "numba" and not (function.is_model or getattr(statement, "decorator_list", True)):
+                found.append(replace(function, name=f"{function.name}{PARALLEL}"))
     beside: tuple[str, ...] = (LOSS[1:], OPTIMIZER[1:]) if any(function.is_model for function in found) else ()
     beside += (SETUP[1:],) if CARRIED in defined(file) else ()
     return [function for function in found if function.name.partition("_")[2] not in beside]
@@ -128,12 +147,14 @@ def check_arguments(path: Path, tree: Mapping[str, Any], function: Function) -> 
     takes = function.takes
     if takes is None or function.is_model:
         return
+    of_standard = function.name.startswith(ARRAY_API)  # its first argument is the namespace
     names = [it.arg for it in (*takes.posonlyargs, *takes.args, *takes.kwonlyargs)]
-    required = names[: len(takes.posonlyargs + takes.args) - len(takes.defaults)]
+    required = names[of_standard : len(takes.posonlyargs + takes.args) - len(takes.defaults)]
+    names = names[of_standard:]
     lacking = [name for name in tree if name not in names] if takes.kwarg is None else []
     if lacking or (unknown_ := [name for name in required if name not in tree]):
         wrong = f"doesn't take {lacking[0]}" if lacking else f"takes {unknown_[0]}, which isn't one of them"
         raise UserError(
-            f"{path}, line {function.line}: a function takes all that `inputs` returns, by name "
-            f"({', '.join(tree)}); {function.name} {wrong}."
+            f"{path}, line {function.line}: a function takes {'the array namespace first, and ' if of_standard else ''}"
+            f"all that `inputs` returns, by name ({', '.join(tree)}); {function.name} {wrong}."
         )

@@ -16,13 +16,14 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from suite.case import DIM_MAX, Case
+from suite.case import ARRAY_API, DIM_MAX, PARALLEL, Case, function_name
 from suite.errors import UserError, at_line, check_known, unknown
 from suite.workloads import digests, trees
-from suite.workloads.catalog import DIALECTS, CaseTensors, Workload, load_module, name_of
+from suite.workloads.catalog import CaseTensors, Workload, load_module, name_of
 from suite.workloads.questions.arguments import in_layout, inputs_of, reference, returning_trees, scalar, tensors_of
 from suite.workloads.questions.functions import (
     CARRIED,
+    FORMS,
     GRADIENT,
     LOSS,
     MODEL,
@@ -44,7 +45,13 @@ from suite.workloads.tensors import Stored, Tensor, nbytes
 
 SIZE = "asked"  # the one size of a question: its file's own dims
 HERE = Path(__file__).parent
-LACKING = {"numpy": frozenset({"bfloat16"}), "torch": frozenset({"uint16", "uint32"})}  # types, by dialect
+# Types, by dialect.
+LACKING = {
+    "numpy": frozenset({"bfloat16"}),
+    "numba": frozenset({"bfloat16", "float16"}),
+    "torch": frozenset({"uint16", "uint32"}),
+}
+COMPATIBLE = "array_api_compat"  # the package by which PyTorch follows the array API standard
 ASKED = ("inputs", "parameters", "canonical")
 SETTINGS = ("TOLERANCE", "NOT_ON", "STATIC", "GROWS", "WEIGHTS", "LAYOUT", CARRIED)
 
@@ -84,15 +91,19 @@ class Question(Workload):
     @property
     def digests(self) -> dict[str, str]:
         own = beside(self.folder)
-        functions = [f"{dialect}_{name}" for dialect, names in self.written.items() for name in names]
+        functions = [function_name(dialect, name) for dialect, names in self.written.items() for name in names]
         return {
             "asked": digests.of_names(self.folder, (*ASKED, *SETTINGS, *self.judging)),
             **{name: digests.of_names(self.folder, belonging(name), own) for name in functions},
         }
 
     def imports(self, dialect: str) -> frozenset[str]:
-        names = [each for name in self.implementations(dialect) for each in belonging(f"{dialect}_{name}")]
-        return imported(self.folder, (*names, *ASKED, *self.judging))
+        functions = [function_name(dialect, name) for name in self.implementations(dialect)]
+        names = [each for name in functions for each in belonging(name)]
+        needed = imported(self.folder, (*names, *ASKED, *self.judging))
+        # NumPy and JAX follow the array API standard by themselves.
+        standard = dialect == "torch" and any(name.startswith(ARRAY_API) for name in functions)
+        return needed | {COMPATIBLE} if standard else needed
 
     @property
     def has_step(self) -> bool:
@@ -133,7 +144,7 @@ class Question(Workload):
     def code(self, dialect: str, family: str, case: Case) -> Any:
         """Returns the code of one implementation in the form of a dialect's own file. `family` is the dialect in whose
         form the adapter takes it."""
-        tree, name = self.arguments(case.dims), f"{dialect}_{case.implementation}"
+        tree, name = self.arguments(case.dims), function_name(dialect, case.implementation)
         nested = any(isinstance(branch, (dict, list, tuple)) for branch in tree.values())
         plain = {key: value for key, value in tree.items() if not isinstance(value, Tensor)}
         of_inputs = partial(trees.filled, tree) if nested else (lambda named: plain | named) if plain else dict
@@ -146,9 +157,14 @@ class Question(Workload):
         if self.has_step:
             setup = getattr(module, f"{dialect}{SETUP}")
             return form.stepping(setup, function, of_inputs, getattr(self.module, CARRIED))
-        function = returning_trees(function, module)
-        further = {"gradient": getattr(module, f"{name}{GRADIENT}", None)} if family == "numpy" else {}
+        if name.startswith(ARRAY_API):
+            function = partial(function, form.namespace())
         parameters = self.tensors(case.dims, case.pass_).parameters
+        if family == "numba":
+            return form.code(function, of_inputs, parallel=case.implementation.endswith(PARALLEL))
+        function = returning_trees(function, module)
+        own = f"numpy_{case.implementation}{GRADIENT}"
+        further = {"gradient": getattr(module, own, None)} if family == "numpy" else {}
         return form.code(function, of_inputs, partial(scalar, module), parameters, **further)
 
     def of_case(self, dialect: str, case: Case, weights: Path | None = None) -> Question:
@@ -197,11 +213,12 @@ class Question(Workload):
 
 
 def belonging(name: str) -> tuple[str, ...]:
-    """Returns the names of a file that an implementation needs: its own, and those of its gradient or, of a model, of
-    its loss and optimizer; of a step, its setup."""
+    """Returns the names of a file that a function needs: its own, and those of its gradient or, of a model, of its loss
+    and optimizer; of a step, its setup."""
     dialect, _, own = name.partition("_")
     if own != MODEL[1:]:
-        return name, f"{name}{GRADIENT}", "loss", *([f"{dialect}{SETUP}"] if own == STEP[1:] else ())
+        setup = [f"{dialect}{SETUP}"] if own == STEP[1:] else []
+        return name, f"{name}{GRADIENT}", f"numpy_{name}{GRADIENT}", "loss", *setup
     return name, f"{dialect}{LOSS}", f"{dialect}{OPTIMIZER}", "loss"
 
 
@@ -220,8 +237,8 @@ def load(path: Path) -> Question:
         raise UserError(f"{path} has no function `inputs`, which returns the named inputs. See docs/how-to/ask.md.")
     if not functions:
         raise UserError(
-            f"{path} has no implementation: a function whose name begins with {', '.join(f'{d}_' for d in DIALECTS)} "
-            "and goes on with a name of yours, like torch_naive. See docs/how-to/ask.md."
+            f"{path} has no implementation: a function whose name begins with {'_, '.join(FORMS)}_ and "
+            "goes on with a name of yours, like torch_naive. See docs/how-to/ask.md."
         )
     if mistyped := misspelt(SimpleNamespace(**dict.fromkeys(defined(text))), SETTINGS):
         raise unknown("setting", mistyped, SETTINGS, of=str(path))
@@ -238,8 +255,7 @@ def load(path: Path) -> Question:
     for dim in getattr(module, "GROWS", ()):
         check_known("dim", dim, dims, of=f"GROWS of {path}")
     written: dict[str, tuple[str, ...]] = {}
-    for function in functions:
-        dialect, _, name = function.name.partition("_")
+    for dialect, name in (each for function in functions for each in function.implements):
         written[dialect] = (*written.get(dialect, ()), name)
     right = "" if carried else right_function(text, functions)
     is_model = has_model(functions, MODELS, path)

@@ -15,7 +15,7 @@ SAME = rf" The same formulation, (?P<same>\w+): (?P<times>{TIMES}); {LED}\."
 UNLIKE = " No two frameworks have the same formulation."
 UNSHARED = "no two frameworks share one"
 FRAMEWORKS = {"jax": "JAX", "torch": "PyTorch", "torchax": "PyTorch", "onnxruntime": "PyTorch", "tf": "TensorFlow",
-              "numpy": "NumPy", "keras": "keras"}  # fmt: skip
+              "numpy": "NumPy", "keras": "Keras", "numba": "Numba"}  # fmt: skip
 
 
 def framework(who: str) -> str:

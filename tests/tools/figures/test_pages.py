@@ -51,7 +51,7 @@ def test_the_sets_of_this_repository_are_whole_small_and_used() -> None:
 
 
 def test_the_pages_with_figures_are_these() -> None:
-    names = ("figures", "gallery", "memory", "versions")
+    names = ("figures", "gallery", "memory", "versions", "wrong")
     assert KNOWN.pages == ["README.md", *(f"docs/findings/{name}.md" for name in names)]
 
 

@@ -245,10 +245,10 @@ BAD = {
     ),
     "another framework": (
         (
-            "import numba\nfrom suite.ask import normal\ndef inputs(n=1):\n    return {'x': normal(n)}\n"
-            "@numba.njit\ndef numba_a(x):\n    return x\ndef torch_a(x):\n    return x"
+            "import triton\nfrom suite.ask import normal\ndef inputs(n=1):\n    return {'x': normal(n)}\n"
+            "@triton.jit\ndef triton_a(x):\n    return x\ndef torch_a(x):\n    return x"
         ),
-        "line 6: no stack runs numba_a",
+        "line 6: no stack runs triton_a",
     ),
     "model of TensorFlow": (
         (

@@ -11,7 +11,8 @@ from suite.stacks.catalog import STACKS
 from suite.verdicts.grouping import grouped
 from suite.verdicts.leads import Behind, leaders
 
-FRAMEWORKS = {"jax": "JAX", "torch": "PyTorch", "tf": "TensorFlow", "numpy": "NumPy"}
+FRAMEWORKS = {"jax": "JAX", "torch": "PyTorch", "tf": "TensorFlow", "numpy": "NumPy",
+              "keras": "Keras", "numba": "Numba"}  # fmt: skip
 
 
 def framework(column: str) -> str:

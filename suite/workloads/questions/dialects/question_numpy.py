@@ -2,6 +2,8 @@
 
 from types import SimpleNamespace
 
+import numpy as np
+
 
 def code(function, of_inputs, loss, parameters, gradient):
     """`of_inputs` makes the function's arguments from named arrays; `gradient` returns a loss and gradients by name."""
@@ -13,3 +15,7 @@ def code(function, of_inputs, loss, parameters, gradient):
         return gradient(**of_inputs(parameters | inputs))
 
     return SimpleNamespace(forward=forward, loss_and_gradients=loss_and_gradients)
+
+
+def namespace():
+    return np

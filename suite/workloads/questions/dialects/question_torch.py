@@ -50,3 +50,9 @@ def stepping(setup, step, of_inputs, carried):
 
 def mean_cube(x):
     return x.abs().pow(3).mean() if x.is_floating_point() or x.is_complex() else None
+
+
+def namespace():
+    import array_api_compat.torch  # in environments of questions that have such functions
+
+    return array_api_compat.torch
