@@ -118,6 +118,16 @@ def has_model(functions: Sequence[Function], known: Collection[str], path: Path)
     return True
 
 
+def belonging(name: str) -> tuple[str, ...]:
+    """Returns the names of a file that a function needs: its own, and those of its gradient or, of a model, of its loss
+    and optimizer; of a step, its setup."""
+    dialect, _, own = name.partition("_")
+    if own != MODEL[1:]:
+        setup = [f"{dialect}{SETUP}"] if own == STEP[1:] else []
+        return name, f"{name}{GRADIENT}", f"numpy_{name}{GRADIENT}", "loss", *setup
+    return name, f"{dialect}{LOSS}", f"{dialect}{OPTIMIZER}", "loss"
+
+
 def check_steps(
     functions: Iterable[Function], carried: Iterable[str], tree: Mapping[str, Any], file: ast.Module, path: Path
 ) -> None:

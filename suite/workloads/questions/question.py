@@ -25,11 +25,10 @@ from suite.workloads.questions.functions import (
     CARRIED,
     FORMS,
     GRADIENT,
-    LOSS,
     MODEL,
     OPTIMIZER,
     SETUP,
-    STEP,
+    belonging,
     check_arguments,
     check_steps,
     has_model,
@@ -210,16 +209,6 @@ class Question(Workload):
         if case.pass_ == "gradient" and dialect == "numpy" and own not in self.defined:
             return f"NumPy takes no gradients, and {self.folder.name} has no {own}"
         return None
-
-
-def belonging(name: str) -> tuple[str, ...]:
-    """Returns the names of a file that a function needs: its own, and those of its gradient or, of a model, of its loss
-    and optimizer; of a step, its setup."""
-    dialect, _, own = name.partition("_")
-    if own != MODEL[1:]:
-        setup = [f"{dialect}{SETUP}"] if own == STEP[1:] else []
-        return name, f"{name}{GRADIENT}", f"numpy_{name}{GRADIENT}", "loss", *setup
-    return name, f"{dialect}{LOSS}", f"{dialect}{OPTIMIZER}", "loss"
 
 
 def load(path: Path) -> Question:
