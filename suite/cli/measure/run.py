@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from suite import results
+from suite.answers.sentences import counted
 from suite.cli.measure import answer
 from suite.cli.measure.dry_run import plan_json, print_plan
 from suite.cli.options import ExplainOptions, FrontierOptions, MeasuringOptions, RunOptions
@@ -168,7 +169,7 @@ def carry_out(
     code."""
     with sole(store.folder):
         rows = measured(store, prepared, again, disturbances)
-        return INTERRUPTED if rows is None else finish(store, rows, as_json)
+        return finish(store, rows, as_json) if rows is not None else so_far(store, as_json=as_json)
 
 
 def measured(
@@ -220,6 +221,18 @@ def finish(store: ResultSet, rows: Sequence[Row], as_json: bool) -> int:
     for line in answer.explained(code, rows, store.folder, page):
         say(line)
     return code
+
+
+def so_far(store: ResultSet, *, as_json: bool) -> int:
+    """Prints the answer of an interrupted run's whole blocks, if there are any, and says that it is one. Returns the
+    exit code."""
+    loaded = results.load(store.folder)
+    analysis = loaded.analysis()
+    if blocks := len(analysis.blocks):
+        report = Report(loaded, analysis)
+        say(f"The answer so far, of {counted(blocks, 'block')}; the run isn't complete:")
+        answer.print_results(store, loaded, analysis, report, render_report(store.folder, report), INTERRUPTED, as_json)
+    return INTERRUPTED
 
 
 def say_latest(store: ResultSet) -> None:

@@ -1,0 +1,146 @@
+"""Simulates runs that are judged after every block until they are decided, for `benchmarks/calibration.py --until`.
+
+The processes are those of runs with a fixed number of blocks. After every block from the first look on, the suite's own
+rule says which stacks leave (`suite.verdicts.looks`): their later processes never ran.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from benchmarks.calibration import (
+    BASELINE,
+    CONFIDENCE,
+    DIRECTIONS,
+    SCENARIOS,
+    SPREADS,
+    TIE,
+    World,
+    pairing_of,
+    simulate,
+)
+from suite.protocol import Protocol
+from suite.verdicts.looks import standings
+from suite.verdicts.speedups import Pairing
+from suite.verdicts.verdicts import Speedup
+
+EFFECTS = (1.02, 1.05, 1.1, 1.2, 1.5, 2.0)  # true speedups, of the stacks in turn
+OF_EQUAL = 4  # how many questions of equal stacks there are for one with true speedups
+PROTOCOL = Protocol(blocks=3, blocks_max=3, until="decided", tie_ratio=TIE, confidence=CONFIDENCE)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One question, run to its end: every ratio as its last look judged it, by stack; the first block after which it
+    had a verdict; whether any look had a direction for some stack; and how many processes ran."""
+
+    speedups: dict[str, Speedup]
+    sure: dict[str, int]
+    directed: bool
+    processes: int
+    decided: bool
+
+
+def asked(world: World, ratios: int, protocol: Protocol = PROTOCOL) -> Pairing:
+    """Returns the pairing of a world's one question, without the stacks after the first `ratios`."""
+    pairing, names = pairing_of(world), {BASELINE, *(f"stack{n}" for n in range(ratios))}
+    timings = {side: of for side, of in pairing.timings.items() if side[1] in names}
+    return replace(pairing, timings=timings, stacks=frozenset(names), protocol=protocol)
+
+
+def first_blocks(pairing: Pairing, blocks: int) -> Pairing:
+    """Returns the same processes of a run with a fixed number of blocks."""
+    timings = {side: {b: of for b, of in by_block.items() if b < blocks} for side, by_block in pairing.timings.items()}
+    return replace(
+        pairing, timings=timings, protocol=replace(PROTOCOL, until="blocks", blocks=blocks, blocks_max=blocks)
+    )
+
+
+def run_until_decided(whole: Pairing) -> Run:
+    """Runs the blocks of a pairing until every ratio is decided, or the last look is over."""
+    left, sure, directed = dict[str, int](), dict[str, int](), False
+    for blocks in range(whole.protocol.first_look, whole.protocol.looks_max + 1):
+        ran = {
+            side: {b: of for b, of in timings.items() if b < min(blocks, left.get(side[1], blocks))}
+            for side, timings in whole.timings.items()
+        }
+        (now,) = standings(replace(whole, timings=ran))
+        directed |= any(speedup.verdict in DIRECTIONS for speedup in now.speedups)
+        known = {speedup.stack for speedup in now.speedups if speedup.verdict != "undecided"}
+        sure |= dict.fromkeys(known - sure.keys(), blocks)
+        if not now.unsure:
+            break
+        left |= dict.fromkeys({*now.order} - now.go_on - left.keys(), blocks)
+    processes = sum(len(of) for timings in ran.values() for of in timings.values())
+    return Run({speedup.stack: speedup for speedup in now.speedups}, sure, directed, processes, not now.unsure)
+
+
+def calibrate(scenario: str, ratios: int, runs: int, seed: int, spreads: tuple[float, float] = SPREADS) -> list[float]:
+    """Returns, of so many questions of equal stacks, the shares with a false verdict at some look, with intervals that
+    all cover the truth, and without an end before the last look, and the mean number of blocks; then, for each effect,
+    the share of ratios that are found, the mean number of blocks until they have a verdict, and the share that is found
+    by a fixed number of blocks, which takes as many processes."""
+    random = np.random.default_rng([seed, ratios, list(SCENARIOS).index(scenario)])
+
+    def worlds(count: int, effects: Sequence[Sequence[float]]) -> Iterable[World]:
+        for n in range(count):
+            of = effects[n % len(effects)] if effects else ()
+            yield simulate(random, SCENARIOS[scenario], 1, PROTOCOL.looks_max, not of, of or EFFECTS[:3], spreads)
+
+    equal = [(world, run_until_decided(asked(world, ratios))) for world in worlds(runs, [])]
+    covered = [
+        all(covers(speedup, world.truth[0, number(stack)]) for stack, speedup in run.speedups.items())
+        for world, run in equal
+    ]
+    shares = [np.mean([run.directed for _, run in equal]), np.mean(covered)]
+    shares += [np.mean([not run.decided for _, run in equal]), blocks_of([run for _, run in equal], ratios)]
+    turned = [[*EFFECTS[n:], *EFFECTS[:n], *(1.0,) * 3] for n in range(len(EFFECTS))]  # each effect is first once
+    unequal = [
+        (world, whole, run_until_decided(whole))
+        for world in worlds(max(len(EFFECTS), runs // OF_EQUAL), turned)
+        for whole in [asked(world, ratios)]
+    ]
+    fixed = max(PROTOCOL.first_look, round(blocks_of([run for *_, run in unequal], ratios)))
+    hits: dict[float, list[tuple[bool, int, bool]]] = {}
+    for world, whole, run in unequal:
+        plain = first_blocks(whole, fixed).over(BASELINE)
+        for stack, speedup in run.speedups.items():
+            effect = round(float(np.exp(world.effect[0, number(stack)])), 6)
+            seen = (
+                speedup.verdict == "faster",
+                run.sure.get(stack, PROTOCOL.looks_max),
+                plain["0", stack].verdict == "faster",
+            )
+            hits.setdefault(effect, []).append(seen)
+    return [*map(float, shares), float(fixed), *(value for e in EFFECTS for value in np.mean(hits[e], axis=0).tolist())]
+
+
+def number(stack: str) -> int:
+    return int(stack.removeprefix("stack"))
+
+
+def covers(speedup: Speedup, truth: float) -> bool:
+    low, high = speedup.ratio.low, speedup.ratio.high
+    return low is not None and high is not None and np.log(low) <= truth <= np.log(high)
+
+
+def blocks_of(runs: Sequence[Run], ratios: int) -> float:
+    """Returns how many whole blocks take as many processes as these runs took, on average."""
+    return float(np.mean([run.processes for run in runs])) / (ratios + 2)
+
+
+def show(options: Any) -> None:
+    """Prints a line for each scenario and number of ratios."""
+    print(f"In percent, and mean numbers of blocks; {options.runs} questions, seed {options.seed}\n")
+    effects = " ".join(f"{size:4.2f}x: found blocks fixed" for size in EFFECTS)
+    print(f"{'scenario':16} {'ratios':>6} {'false':>6} {'covered':>7} {'open':>6} {'blocks':>6} {'fixed':>5} {effects}")
+    for scenario in options.scenario or SCENARIOS:
+        for ratios in options.ratios:
+            false, covered, still, blocks, fixed, *found = calibrate(scenario, ratios, options.runs, options.seed)
+            cells = [f"{100 * a:12.1f} {b:6.1f} {100 * c:5.1f}" for a, b, c in zip(*[iter(found)] * 3, strict=True)]
+            head = f"{100 * false:6.2f} {100 * covered:7.2f} {100 * still:6.1f} {blocks:6.1f} {fixed:5.0f}"
+            print(f"{scenario:16} {ratios:6} {head} {' '.join(cells)}", flush=True)

@@ -1,0 +1,74 @@
+"""What a run until decided does after a block: which cases leave, and whether another block starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import compress
+from operator import not_
+
+from suite.answers.undecided import others
+from suite.plan import layout
+from suite.protocol import Protocol
+from suite.sets.result_set import ResultSet
+from suite.sets.rows import Row, counted, undisturbed
+from suite.verdicts.looks import Standing, standings
+from suite.verdicts.speedups import Pairing
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How the questions stand after a block. `left` are the case_ids that need no further block; `is_over` says that no
+    further block starts; `waits` says what the next one is for where other programs disturbed those before it."""
+
+    standings: Sequence[Standing]
+    left: frozenset[str]
+    is_over: bool
+    waits: str
+
+
+def look(store: ResultSet, number: int) -> Look:
+    """Judges the blocks up to a number.
+
+    What other programs disturb is replaced, by samples in a process and then by further blocks, for as long again as
+    the blocks up to the first look would have taken on a quiet machine. Then a question that is undecided for that
+    reason ends with what it has.
+    """
+    plan, protocol = store.plan, store.plan.protocol
+    rows = counted(row for row in store.merged() if row["block"] <= number)
+    stands = standings(Pairing.of(rows, protocol, plan.baseline))
+    done = {block.block: block for block in store.blocks() if block.accepted and block.block <= number}
+    seconds = {each: block.seconds for each, block in done.items()}
+    first = [row for row in rows if row["block"] <= protocol.first_look]
+    quiet = sum(seconds[each] for each in seconds if each <= protocol.first_look) - replaced_seconds(first, protocol)
+
+    def remaining(going: Sequence[Standing]) -> tuple[frozenset[str], float]:
+        """Returns the cases that leave if only these questions go on, and the seconds until the next block's end."""
+        go_on = {(one.comparison_id, stack) for one in going for stack in one.go_on}
+        cases = [planned.case for planned in plan.cases]
+        left = {case.case_id for case in cases if (case.comparison_id, case.stack_name) not in go_on}
+        ran, runs = (len(layout.block(plan, 1, left=gone)) for gone in (done[number].left, left))
+        return frozenset(left), sum(seconds.values()) + seconds[number] * runs / max(1, ran)
+
+    going = [one for one in stands if one.unsure]
+    left, ends = remaining(going)
+    if ends > 2 * quiet:
+        going = [one for one in going if not one.waits]
+        left, ends = remaining(going)
+    waiting = {one.comparison_id for one in going if one.waits}
+    return Look(
+        stands,
+        left,
+        is_over=not going or ends > protocol.at_most_seconds,
+        waits=f"{others(rows, waiting)}: block {number + 1} replaces what they disturbed." if waiting else "",
+    )
+
+
+def replaced_seconds(rows: Iterable[Row], protocol: Protocol) -> float:
+    """Returns how long processes took samples again that other programs had disturbed."""
+    of_each = (
+        sum(compress(row["synced_seconds"], map(not_, undisturbed(row["synced_others"]))))
+        for row in rows
+        if row["synced_seconds"] and row["synced_others"]
+    )
+    return sum(min(seconds, protocol.replaced_seconds_max) for seconds in of_each)
