@@ -173,7 +173,7 @@ def test_a_bound_before_the_first_look_leaves_the_blocks_that_it_takes(
 def test_a_busy_machine_takes_at_most_twice_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Block, "seconds", property(lambda block: 10.0))
     heard = Listening()
-    session = session_of(tmp_path / "set", spread(0.01, one=2.0), ("one",), heard)
+    session = session_of(tmp_path / "set", spread(0.01, one=2.0), ("one",), heard, replaced_seconds_max=1.0)
     session.runner.disturbed = lambda attempt: True  # type: ignore[attr-defined]
     assert blocks_of(session.run()) == {"": 5, "one": 5}, "0.05 s of samples were taken again in each of 9 processes"
     assert [note for note in heard.notes if "replaces" in note]
