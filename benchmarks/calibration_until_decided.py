@@ -6,9 +6,11 @@ rule says which stacks leave (`suite.verdicts.looks`): their later processes nev
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -24,7 +26,9 @@ from benchmarks.calibration import (
     simulate,
 )
 from suite.protocol import Protocol
+from suite.verdicts import pairing
 from suite.verdicts.looks import standings
+from suite.verdicts.pairing import Timing
 from suite.verdicts.speedups import Pairing
 from suite.verdicts.verdicts import Speedup
 
@@ -47,21 +51,41 @@ class Run:
 
 def asked(world: World, ratios: int, protocol: Protocol = PROTOCOL) -> Pairing:
     """Returns the pairing of a world's one question, without the stacks after the first `ratios`."""
-    pairing, names = pairing_of(world), {BASELINE, *(f"stack{n}" for n in range(ratios))}
-    timings = {side: of for side, of in pairing.timings.items() if side[1] in names}
-    return replace(pairing, timings=timings, stacks=frozenset(names), protocol=protocol)
+    paired, names = pairing_of(world), {BASELINE, *(f"stack{n}" for n in range(ratios))}
+    timings = {side: of for side, of in paired.timings.items() if side[1] in names}
+    return replace(paired, timings=timings, stacks=frozenset(names), protocol=protocol)
 
 
-def first_blocks(pairing: Pairing, blocks: int) -> Pairing:
+def first_blocks(whole: Pairing, blocks: int) -> Pairing:
     """Returns the same processes of a run with a fixed number of blocks."""
-    timings = {side: {b: of for b, of in by_block.items() if b < blocks} for side, by_block in pairing.timings.items()}
-    return replace(
-        pairing, timings=timings, protocol=replace(PROTOCOL, until="blocks", blocks=blocks, blocks_max=blocks)
-    )
+    timings = {side: {b: of for b, of in by_block.items() if b < blocks} for side, by_block in whole.timings.items()}
+    protocol = replace(PROTOCOL, until="blocks", blocks=blocks, blocks_max=blocks)
+    return replace(whole, timings=timings, protocol=protocol)
+
+
+@contextmanager
+def remembered_pairs() -> Iterator[None]:
+    """Pairs the same processes of a run once, not anew at each look, which would be half of the time."""
+    known: dict[tuple[int, ...], float | None] = {}
+    paired = pairing.log_ratio
+
+    def log_ratio(stack: Sequence[Timing], baseline: Sequence[Timing]) -> float | None:
+        key = id(stack[0]), len(stack), id(baseline[0]), len(baseline)
+        if key not in known:
+            known[key] = paired(stack, baseline)
+        return known[key]
+
+    with patch.object(pairing, "log_ratio", log_ratio):
+        yield
 
 
 def run_until_decided(whole: Pairing) -> Run:
     """Runs the blocks of a pairing until every ratio is decided, or the last look is over."""
+    with remembered_pairs():
+        return looked_at(whole)
+
+
+def looked_at(whole: Pairing) -> Run:
     left, sure, directed = dict[str, int](), dict[str, int](), False
     for blocks in range(whole.protocol.first_look, whole.protocol.looks_max + 1):
         ran = {

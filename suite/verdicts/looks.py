@@ -2,7 +2,7 @@
 
 A run that looks at its verdicts after every block would find a false one sooner or later, at 95 % each time. So every
 look has the same stricter level (Pocock, Biometrika 64, 1977), and the intervals shown are those of the look: all of
-them together contain the truth with 95 % probability (Jennison & Turnbull, "Repeated confidence intervals", Journal of
+them together contain the truth with 95 % probability ("repeated confidence intervals": Jennison & Turnbull, Journal of
 the Royal Statistical Society B 51, 1989). docs/why/statistics.md says why this rule and not another.
 """
 
@@ -68,10 +68,10 @@ def standing(pairing: Pairing, sides: Sequence[Side]) -> Standing:
     found = Standing(question, pairing.names[question], baseline, speedups)
     if not found.unsure:
         return found
-    over_leader = pairing.over(leader := found.order[0])
-    behind = {stack for (asked, stack), each in over_leader.items() if asked == question and each.verdict != UNSURE}
-    decided = behind - {baseline, leader, *(speedup.stack for speedup in found.unsure)}
-    return replace(found, go_on=frozenset({*found.order} - decided))
+    sure = {*found.order[1:]} - {baseline, *(speedup.stack for speedup in found.unsure)}
+    over_leader = pairing.over(found.order[0]) if sure else {}
+    left = {stack for stack in sure if (of := over_leader.get((question, stack))) and of.verdict != UNSURE}
+    return replace(found, go_on=frozenset({*found.order} - left))
 
 
 def fastest(pairing: Pairing, sides: Sequence[Side]) -> str:

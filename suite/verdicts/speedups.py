@@ -147,6 +147,8 @@ def last_look(pairing: Pairing, side: Side, baseline: str) -> int:
 @lru_cache(maxsize=64)
 def at_look(pairing: Pairing, block: int) -> Pairing:
     """Returns the pairing as it was after a block."""
+    if all(number <= block for timings in pairing.timings.values() for number in timings):
+        return pairing  # with all that is known of it
     seen = {
         side: {number: processes for number, processes in timings.items() if number <= block}
         for side, timings in pairing.timings.items()
