@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -20,7 +21,7 @@ from suite import results
 from suite.stacks.catalog import STACKS
 from suite.units import estimate
 
-STACKWARS = Path(__file__).parents[1] / "stackwars"  # of this checkout
+ROOT = Path(__file__).parents[1]
 BODIES = {
     "numpy": ("import numpy as np", "np.tanh(x @ x).sum(-1)"),
     "jax": ("import jax.numpy as jnp", "jnp.tanh(x @ x).sum(-1)"),
@@ -52,8 +53,9 @@ def main() -> None:
             file = Path(place) / f"same_{dialect}.py"
             file.write_text(question(dialect, options.side), encoding="utf-8")
             started = time.monotonic()
-            command = [STACKWARS, "ask", file, f"--stack={stack}", "--engine=local", f"--results={place}", "--json"]
-            done = subprocess.run([*command, *options.option], stdout=subprocess.PIPE, text=True, check=False)
+            asked = [file, f"--stack={stack}", "--engine=local", f"--results={place}", "--json", *options.option]
+            command = [sys.executable, "-m", "suite.cli", "ask", *asked]  # of this checkout
+            done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
             seconds = time.monotonic() - started
             if done.returncode != 0:
                 raise SystemExit(f"Run {number} ended with exit code {done.returncode}.")

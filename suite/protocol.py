@@ -106,8 +106,8 @@ class Protocol:
     at_most_seconds: float = 600.0  # no block after the first look starts that would end later
     looks_max: int = 20  # the block after which the last look is taken
     # The share of the error probability that each look has: Pocock's constant level for looks after blocks 3 to 20, by
-    # benchmarks/calibration.py.
-    look_share: float = 0.13
+    # benchmarks/calibration.py --until.
+    look_share: float = 0.08
 
     # Noise gate.
     canary_drift_max: float = 0.05

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from statistics import fmean
 
 from msgspec import convert
@@ -23,9 +24,8 @@ def undecided(loaded: Results, analysis: Analysis) -> list[str]:
     if not analysis.protocol.until_decided or loaded.plan_file is None:
         return []
     ends = {record["block"]: convert(record, Block).seconds for record in loaded.blocks}
-    return [
-        sentence(one, analysis, ends, loaded.plan_file.command) for one in standings(analysis.pairing) if one.unsure
-    ]
+    pairing = replace(analysis.pairing, names={each.id: each.name for each in analysis.all_comparisons})
+    return [sentence(one, analysis, ends, loaded.plan_file.command) for one in standings(pairing) if one.unsure]
 
 
 def sentence(one: Standing, analysis: Analysis, seconds: dict[int, float], command: str) -> str:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from operator import not_
 
+from suite.answers.sentences import capital
 from suite.answers.undecided import others
 from suite.plan import layout
 from suite.protocol import Protocol
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row, counted, undisturbed
 from suite.verdicts.looks import Standing, standings
+from suite.verdicts.names import question_names
 from suite.verdicts.speedups import Pairing
 
 
@@ -36,7 +38,8 @@ def look(store: ResultSet, number: int) -> Look:
     """
     plan, protocol = store.plan, store.plan.protocol
     rows = counted(row for row in store.merged() if row["block"] <= number)
-    stands = standings(Pairing.of(rows, protocol, plan.baseline))
+    names = question_names([*{row["comparison_id"]: row for row in rows}.values()])
+    stands = standings(replace(Pairing.of(rows, protocol, plan.baseline), names=names))
     done = {block.block: block for block in store.blocks() if block.accepted and block.block <= number}
     seconds = {each: block.seconds for each, block in done.items()}
     first = [row for row in rows if row["block"] <= protocol.first_look]
@@ -60,7 +63,7 @@ def look(store: ResultSet, number: int) -> Look:
         stands,
         left,
         is_over=not going or ends > protocol.at_most_seconds,
-        waits=f"{others(rows, waiting)}: block {number + 1} replaces what they disturbed." if waiting else "",
+        waits=f"{capital(others(rows, waiting))}: block {number + 1} replaces what they disturbed." if waiting else "",
     )
 
 
@@ -71,4 +74,4 @@ def replaced_seconds(rows: Iterable[Row], protocol: Protocol) -> float:
         for row in rows
         if row["synced_seconds"] and row["synced_others"]
     )
-    return sum(min(seconds, protocol.replaced_seconds_max) for seconds in of_each)
+    return float(sum(min(seconds, protocol.replaced_seconds_max) for seconds in of_each))
