@@ -157,14 +157,25 @@ def blocks_of(runs: Sequence[Run], ratios: int) -> float:
     return float(np.mean([run.processes for run in runs])) / (ratios + 2)
 
 
+LEGEND = """
+{runs:,} questions of equal stacks in each line, seed {seed}, and a quarter as many with true speedups; looks after
+blocks {first} to {last}. In percent of questions: *false*, a stack is called faster or slower at some look; *covered*,
+all intervals at the end contain the truth; *open*, some ratio is undecided at the last look. *Blocks*: their number,
+by processes, as a mean. For each true speedup: the share of ratios that are called faster, the mean number of blocks
+until they have a verdict, and the share that a fixed plan of as many processes (*fixed*: its blocks) calls faster.
+"""
+
+
 def show(options: Any) -> None:
-    """Prints a line for each scenario and number of ratios."""
-    print(f"In percent, and mean numbers of blocks; {options.runs} questions, seed {options.seed}\n")
-    effects = " ".join(f"{size:4.2f}x: found blocks fixed" for size in EFFECTS)
-    print(f"{'scenario':16} {'ratios':>6} {'false':>6} {'covered':>7} {'open':>6} {'blocks':>6} {'fixed':>5} {effects}")
+    """Prints a table, in Markdown, with a line for each scenario and number of ratios."""
+    looks = {"first": PROTOCOL.first_look, "last": PROTOCOL.looks_max}
+    print(LEGEND.strip().format(runs=options.runs, seed=options.seed, **looks), end="\n\n")
+    heads = ["scenario", "ratios", "false", "covered", "open", "blocks", *(f"{size:g}×" for size in EFFECTS), "fixed"]
+    print(f"| {' | '.join(heads)} |\n| --- |{' ---: |' * (len(heads) - 1)}")
     for scenario in options.scenario or SCENARIOS:
         for ratios in options.ratios:
             false, covered, still, blocks, fixed, *found = calibrate(scenario, ratios, options.runs, options.seed)
-            cells = [f"{100 * a:12.1f} {b:6.1f} {100 * c:5.1f}" for a, b, c in zip(*[iter(found)] * 3, strict=True)]
-            head = f"{100 * false:6.2f} {100 * covered:7.2f} {100 * still:6.1f} {blocks:6.1f} {fixed:5.0f}"
-            print(f"{scenario:16} {ratios:6} {head} {' '.join(cells)}", flush=True)
+            shares = [f"{100 * share:.1f}" for share in (false, covered, still)]
+            cells = [f"{100 * a:.0f}, {b:.1f}, {100 * c:.0f}" for a, b, c in zip(*[iter(found)] * 3, strict=True)]
+            line = [scenario, str(ratios), *shares, f"{blocks:.1f}", *cells, f"{fixed:.0f}"]
+            print(f"| {' | '.join(line)} |", flush=True)
