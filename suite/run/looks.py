@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
-from operator import not_
 
 from suite.answers.sentences import capital
 from suite.answers.undecided import others
 from suite.plan import layout
-from suite.protocol import Protocol
 from suite.sets.result_set import ResultSet
-from suite.sets.rows import Row, counted, undisturbed
+from suite.sets.rows import counted
 from suite.verdicts.looks import Standing, standings
 from suite.verdicts.names import question_names
 from suite.verdicts.speedups import Pairing
+
+BUSY_MAX = 1.5  # the time of all blocks over that of the blocks up to the first look, where others disturb them
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +31,9 @@ class Look:
 def look(store: ResultSet, number: int) -> Look:
     """Judges the blocks up to a number.
 
-    What other programs disturb is replaced, by samples in a process and then by further blocks, for as long again as
-    the blocks up to the first look would have taken on a quiet machine. Then a question that is undecided for that
-    reason ends with what it has.
+    Further blocks replace those that other programs disturbed, for half as long again as the blocks up to the first
+    look took, whose processes had replaced samples: all together at most double the time of a quiet machine. Then a
+    question that is undecided for that reason ends with what it has.
     """
     plan, protocol = store.plan, store.plan.protocol
     rows = counted(row for row in store.merged() if row["block"] <= number)
@@ -42,8 +41,7 @@ def look(store: ResultSet, number: int) -> Look:
     stands = standings(replace(Pairing.of(rows, protocol, plan.baseline), names=names))
     done = {block.block: block for block in store.blocks() if block.accepted and block.block <= number}
     seconds = {each: block.seconds for each, block in done.items()}
-    first = [row for row in rows if row["block"] <= protocol.first_look]
-    quiet = sum(seconds[each] for each in seconds if each <= protocol.first_look) - replaced_seconds(first, protocol)
+    before = sum(taken for each, taken in seconds.items() if each <= protocol.first_look)
 
     def remaining(going: Sequence[Standing]) -> tuple[frozenset[str], float]:
         """Returns the cases that leave if only these questions go on, and the seconds until the next block's end."""
@@ -55,7 +53,7 @@ def look(store: ResultSet, number: int) -> Look:
 
     going = [one for one in stands if one.unsure]
     left, ends = remaining(going)
-    if ends > 2 * quiet:
+    if ends > BUSY_MAX * before:
         going = [one for one in going if not one.waits]
         left, ends = remaining(going)
     waiting = {one.comparison_id for one in going if one.waits}
@@ -65,13 +63,3 @@ def look(store: ResultSet, number: int) -> Look:
         is_over=not going or ends > protocol.at_most_seconds,
         waits=f"{capital(others(rows, waiting))}: block {number + 1} replaces what they disturbed." if waiting else "",
     )
-
-
-def replaced_seconds(rows: Iterable[Row], protocol: Protocol) -> float:
-    """Returns how long processes took samples again that other programs had disturbed."""
-    of_each = (
-        sum(compress(row["synced_seconds"], map(not_, undisturbed(row["synced_others"]))))
-        for row in rows
-        if row["synced_seconds"] and row["synced_others"]
-    )
-    return float(sum(min(seconds, protocol.replaced_seconds_max) for seconds in of_each))
