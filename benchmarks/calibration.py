@@ -309,7 +309,13 @@ def main() -> None:
     parser.add_argument("--answers", action="store_true", help="how often reports are wrong about equal stacks")
     parser.add_argument("--reach", action="store_true", help="how narrow intervals are, by the spread of processes")
     parser.add_argument("--rounds", action="store_true", help="runs in rounds, beside runs whose processes run alone")
+    parser.add_argument("--until", action="store_true", help="runs that look after every block until they are decided")
     options = parser.parse_args()
+    if options.until:
+        from benchmarks import calibration_until_decided
+
+        calibration_until_decided.show(options)
+        return
     if options.rounds:
         from benchmarks import calibration_in_rounds
 

@@ -24,6 +24,8 @@ MORE, ENOUGH, FULL = "more", "enough", "full"
 # The least and greatest value of each constant: a preset or a stranger's set may ask for any.
 ANY = (0, 10**9)
 SAMPLINGS = ("alone", "rounds")
+BLOCKS, DECIDED = UNTIL = ("blocks", "decided")
+WORDS = {"sampling": SAMPLINGS, "until": UNTIL}  # of the constants that aren't numbers
 BOUNDS = {
     "blocks": (1, 1000),
     "blocks_max": (1, 1000),
@@ -33,11 +35,18 @@ BOUNDS = {
     "disturbed_retries": (0, 100),
     "samples_max": (1, 10**6),
     "rounds_min": (1, 1000),
+    "rounds_max": (1, 1000),
     "pipelined_calls_min": (1, 1024),
     "pipelined_calls_max": (1, 1024),
     "tie_ratio": (1, 100),
     "confidence": (0.5, 0.9999),
+    "looks_max": (1, 1000),
+    "look_share": (1e-6, 1),
 }
+
+
+# Two blocks that share a mode by chance look sure: 30 % of slow processes gave a false verdict on every sixth question.
+FIRST_LOOK = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +66,11 @@ class Protocol:
     # they are warm, and are sampled in turn, round after round; a turn lasts `batch_seconds`.
     sampling: str = SAMPLINGS[0]
     at_once: bool = False  # a question's processes run two at once: for a check, whose times nobody reads
-    # The least turns of a process whose calls aren't slow; a turn takes at most `samples_max` / `rounds_min` samples.
+    # The least turns of a process whose calls aren't slow. It takes further ones, up to `rounds_max`, until the
+    # standard error of ln(its median), by the spread of its turns, is at most `median_error`; 0: `rounds_min` will do.
     rounds_min: int = 8
+    rounds_max: int = 12
+    median_error: float = 0.0
 
     # The pipelined clock: k submitted steps and one wait.
     pipelined_calls_min: int = 4
@@ -88,6 +100,15 @@ class Protocol:
     tie_ratio: float = 1.03
     confidence: float = 0.95
 
+    # `blocks`: the blocks above, whatever they show. `decided`: from `first_look` blocks on, every question is judged
+    # after each block, and what is decided isn't measured any more (suite/verdicts/looks.py).
+    until: str = BLOCKS
+    at_most_seconds: float = 600.0  # no block after the first look starts that would end later
+    looks_max: int = 20  # the block after which the last look is taken
+    # The share of the error probability that each look has: Pocock's constant level for looks after blocks 3 to 20, by
+    # benchmarks/calibration.py --until.
+    look_share: float = 0.08
+
     # Noise gate.
     canary_drift_max: float = 0.05
     steal_share_max: float = 0.01
@@ -106,14 +127,33 @@ class Protocol:
 
     def __post_init__(self) -> None:
         """Raises UserError for a constant out of its bounds."""
-        if self.sampling not in SAMPLINGS:
-            raise unknown("sampling", self.sampling[:60], SAMPLINGS)
+        for name, words in WORDS.items():
+            if getattr(self, name) not in words:
+                raise unknown(name, getattr(self, name)[:60], words)
         for field in fields(self):
-            if field.name == "sampling":
+            if field.name in WORDS:
                 continue
             (least, most), value = BOUNDS.get(field.name, ANY), getattr(self, field.name)
             if not (math.isfinite(value) and least <= value <= most):
                 raise UserError(f"'{field.name}' of the protocol is from {least} to {most}, not {value}.")
+
+    @property
+    def turns_max(self) -> int:
+        """The turns that a process may take; each has at most `samples_max` / `turns_max` samples."""
+        return max(self.rounds_min, self.rounds_max) if self.median_error else self.rounds_min
+
+    @property
+    def until_decided(self) -> bool:
+        return self.until == DECIDED
+
+    @property
+    def first_look(self) -> int:
+        """The block after which a run until decided is judged first."""
+        return max(self.blocks, FIRST_LOOK)
+
+    def at_a_look(self, confidence: float) -> float:
+        """Returns the confidence of one look, whose whole run has this confidence."""
+        return 1 - (1 - confidence) * self.look_share if self.until_decided else confidence
 
 
 # The samples of a batch count as disturbed if other processes take more than this share of the cores' time in it.

@@ -57,6 +57,9 @@ class Heard:
     def block_starts(self, number: int, blocks: int, attempts: int) -> None:
         """Nothing to remember."""
 
+    def stands(self, block: int, standings: Any) -> None:
+        """Nothing to remember."""
+
     def attempt_starts(self, attempt: Any) -> None:
         self.count.start(attempt)
 

@@ -87,7 +87,10 @@ def noisy_blocks(blocks: Sequence[Mapping[str, Any]]) -> Reading | None:
 
 
 def narrowest_interval(analysis: Analysis) -> Reading | None:
-    """Returns the reach of the narrowest interval of a ratio, which a tie needs to be within the tie's band."""
+    """Returns the reach of the narrowest interval of a ratio, which a tie needs to be within the tie's band; None for a
+    run until decided, which ends as soon as wider intervals show what they can."""
+    if analysis.protocol.until_decided:
+        return None
     widths = [width for speedup in analysis.speedups if (width := reach(speedup.ratio))]
     if not widths:
         return None

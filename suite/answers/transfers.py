@@ -10,6 +10,7 @@ from suite.answers.sentences import capital, counted, not_shown
 from suite.results.frame import Frame
 from suite.results.ratios import ends
 from suite.stats import mean_of
+from suite.verdicts.ratios import freedom
 
 
 @answer("Device or host", terms=("dispatch", "synced", "pipelined", "fetch"), in_markdown=False, on_console=False)
@@ -41,9 +42,7 @@ def copies(seconds: list[list[float] | None], frame: Frame) -> pl.DataFrame:
     level = 1 - (1 - frame.protocol.confidence) / max(1, copied)
     blank = dict.fromkeys(("copy_seconds", "copy_seconds_low", "copy_seconds_high"))
     lines = [
-        ends("copy_seconds", mean_of(of_case, min(frame.protocol.blocks, len(of_case)) - 1, level))
-        if of_case
-        else blank
+        ends("copy_seconds", mean_of(of_case, freedom(len(of_case), frame.protocol), level)) if of_case else blank
         for of_case in seconds
     ]
     return pl.DataFrame(lines, schema=dict.fromkeys(blank, pl.Float64))

@@ -37,6 +37,7 @@ from suite.errors import COMMAND, UserError, check_known
 from suite.plan.planning import Selection
 from suite.plan.preset import PURPOSES, Preset, load
 from suite.plan.shards import Shard
+from suite.protocol import BLOCKS, DECIDED, UNTIL
 from suite.units import BYTES, SECONDS
 from suite.workloads.catalog import name_of
 
@@ -162,6 +163,10 @@ class RunOptions(MeasuringOptions):
     """the preset, which has the questions and stacks: a name (./stackwars list) or a path to a TOML file"""
     repeats: Annotated[Whole | None, OFTEN] = None
     """run exactly this many blocks: none are added, and noisy blocks are flagged but not run again"""
+    until: str | None = None
+    """decided: blocks until every question has its verdicts; blocks: as many as the preset has (default: preset's)"""
+    at_most: str | None = None
+    """until decided, after the three blocks of a first verdict: start no block that would end later (default: 10min)"""
     resume: Annotated[str | None, OFTEN] = None
     """complete this result set, whose run was interrupted"""
     file: tuple[str, ...] = ()
@@ -234,6 +239,7 @@ class RunOptions(MeasuringOptions):
             # Every stack runs in exactly this many blocks, noisy or not.
             constants |= {"blocks": self.repeats, "blocks_max": self.repeats, "costly_blocks": 0}
             constants |= {"noisy_retries": 0, "disturbed_retries": 0}
+        constants |= self.until_constants()
         for name, setting in (("ir", self.ir), ("profile", self.profile)):
             if setting is not None:
                 check_known("value", setting, ("on", "off"), of=f"--{name}")
@@ -246,7 +252,24 @@ class RunOptions(MeasuringOptions):
             check_known("value", self.purpose, PURPOSES, of="--purpose")
         asked = bool(self.file) and self.preset == RunOptions.preset
         preset = self.preset_of("ask" if asked else self.preset, **constants)
+        if self.at_most is not None and not preset.protocol.until_decided:
+            raise UserError("--at-most bounds a run until it is decided: --until=decided, without --repeats.")
         return preset if self.purpose is None else replace(preset, purpose=Purpose(self.purpose))
+
+    def until_constants(self) -> dict[str, Any]:
+        """Returns the constants that say when the run ends. Raises UserError for options that contradict each other."""
+        if self.until is not None:
+            check_known("value", self.until, UNTIL, of="--until")
+        # The questions of a set learn from each other which spread is usual, and machines that share them can't.
+        fixed = next((name for name in ("repeats", "shard", "scheduler") if getattr(self, name)), None)
+        if fixed and self.until == DECIDED:
+            raise UserError(f"--{fixed} fixes the number of blocks before the run: leave out --until={DECIDED}.")
+        until = BLOCKS if fixed else self.until
+        most = self.at_most and parse_quantity(self.at_most, SECONDS, "at-most", "10min")
+        # A stack that is spared in later blocks would stay undecided.
+        constants: dict[str, Any] = {"until": until} if until else {}
+        constants |= {"costly_blocks": 0} if until == DECIDED else {}
+        return constants | ({"at_most_seconds": most} if most else {})
 
     @property
     def workload_paths(self) -> tuple[Path, ...]:

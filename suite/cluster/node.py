@@ -40,7 +40,7 @@ class Silent:
     def expects(self, *_: object, **__: object) -> None:
         """Does nothing: nobody watches this machine."""
 
-    block_starts = attempt_starts = attempt_ends = expects
+    block_starts = attempt_starts = attempt_ends = stands = expects
 
     def note(self, text: str) -> None:
         self.notes.append(text)

@@ -93,11 +93,13 @@ def account(
     noise: Iterable[Reading],
     *,
     modified: bool = False,
+    cut_short: bool = False,
     differences: Sequence[str] = (),
 ) -> Account:
     """Returns the badge with all notices: first those that make a set weak, then those that make it restless, one for
     each reading over its limit, then the others. `noise` has the readings of the set's noise, `modified` says whether
-    the source had uncommitted changes, and `differences` are sentences on builds that differ between environments."""
+    the source had uncommitted changes, `cut_short` whether the run ended before it was whole, and `differences` are
+    sentences on builds that differ between environments."""
     verdicts = {speedup.verdict for speedup in analysis.speedups}
     restless = [Notice(reading.notice, Trust.RESTLESS, reading.cause) for reading in exceeded(noise)]
     others = [
@@ -107,12 +109,12 @@ def account(
         *(["The source was modified when this set was measured; the change is archived with it."] * modified),
         *differences,
     ]
-    told = (*weak(analysis, file), *restless, *map(Notice, others))
+    told = (*weak(analysis, file, cut_short=cut_short), *restless, *map(Notice, others))
     return Account(told, is_decided=bool(verdicts) and "undecided" not in verdicts)
 
 
-def weak(analysis: Analysis, file: PlanFile | None) -> Iterator[Notice]:
-    if analysis.not_run and file:
+def weak(analysis: Analysis, file: PlanFile | None, *, cut_short: bool) -> Iterator[Notice]:
+    if file and (analysis.not_run or cut_short):
         yield Notice(incomplete(analysis.not_run, file), Trust.WEAK, "an unfinished run")
     for comparison in analysis.comparisons:  # all questions are one family
         noise = comparison.noise
@@ -131,15 +133,16 @@ def weak(analysis: Analysis, file: PlanFile | None) -> Iterator[Notice]:
 
 
 def incomplete(number: int, file: PlanFile) -> str:
-    """Returns how many planned processes have no row, and how to run them."""
+    """Returns how many planned processes have no row, and how to run them; or, if all have one, how to run the rest."""
     if file.collected:
         return (
             "This set was collected from several runs, each of which did part of the plan. "
             f"{number} planned processes have no result in any of them."
         )
+    lacks = f"{number} planned processes have no result yet" if number else "this is the answer of its blocks so far"
     return (
-        f"This run is not complete: {number} planned processes have no result yet. "
-        f"To run them: {COMMAND} run --resume={shlex.quote(f'results/{file.plan.set_id}')}"
+        f"This run is not complete: {lacks}. "
+        f"To complete it: {COMMAND} run --resume={shlex.quote(f'results/{file.plan.set_id}')}"
     )
 
 

@@ -28,6 +28,7 @@ from suite.page.sections.whole_set.reproduce import source
 from suite.results import Results
 from suite.results.analysis import Analysis
 from suite.results.frame import Frame
+from suite.sets import manifest
 from suite.verdicts.names import precision_words
 
 S = TypeVar("S", bound=Section)
@@ -71,7 +72,8 @@ class Report:
         noise = readings(analysis, results.blocks, results.ceilings)
         modified = source(results.path / "inputs")[1]
         unlike = differences(analysis.rows)
-        return account(analysis, results.plan_file, noise, modified=modified, differences=unlike)
+        cut_short = analysis.protocol.until_decided and not (results.path / manifest.NAME).exists()
+        return account(analysis, results.plan_file, noise, modified=modified, cut_short=cut_short, differences=unlike)
 
     @property
     def trust(self) -> Trust:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from suite.case import OUTSIDE_BLOCKS, Attempt, Case, Planned, Purpose
@@ -42,9 +42,10 @@ def runnable(plan: Plan) -> list[Attempt]:
     return [attempt for attempt in attempts(plan) if attempt.case.case_id not in unsupported]
 
 
-def block(plan: Plan, number: int, retry: int = 1) -> list[Attempt]:
-    """Returns the processes of one block, for every case that isn't spared in it. Comparisons are in shuffled order,
-    and so are the stacks of a comparison; a prime stands right before its warm case.
+def block(plan: Plan, number: int, retry: int = 1, left: Collection[str] = ()) -> list[Attempt]:
+    """Returns the processes of one block, for every case that isn't spared in it, and hasn't `left` (case_ids) since it
+    is decided. Comparisons are in shuffled order, and so are the stacks of a comparison; a prime stands right before
+    its warm case.
 
     A shared host changes its pace for 10 to 20 s at a time, so the stacks of a comparison run next to each other, and
     the baseline's replicates are spread among them.
@@ -52,7 +53,7 @@ def block(plan: Plan, number: int, retry: int = 1) -> list[Attempt]:
     draw = random.Random(hashlib.sha256(f"{plan.set_id}/{number}/{retry}".encode()).digest())
     comparisons: dict[str, list[Planned]] = {}
     for planned in plan.cases:
-        if not is_spared(plan, planned.case, number):
+        if planned.case.case_id not in left and not is_spared(plan, planned.case, number):
             comparisons.setdefault(planned.case.comparison_id, []).append(planned)
     processes = [
         process

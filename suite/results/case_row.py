@@ -15,6 +15,7 @@ from suite.results.outcomes import flag_counts, gravest
 from suite.results.questions.memory_parts import Parts, floor_bytes, parts, total
 from suite.sets.rows import IMPLAUSIBLE, NOT_RUN, Row
 from suite.stats import Estimate, has_modes, ratio_of
+from suite.verdicts.ratios import freedom
 from suite.verdicts.verdicts import Speedup
 
 
@@ -178,8 +179,8 @@ def efficiency(row: Row, seconds: float, roofline: Roofline | None) -> float | N
 
 def geometric_mean(medians: Sequence[float], protocol: Protocol) -> Estimate:
     """Returns the geometric mean of processes' medians in seconds, with a t interval if there are two or more."""
-    freedom = min(protocol.blocks, len(medians)) - 1
-    return ratio_of([math.log(seconds) for seconds in medians], freedom, protocol.confidence)
+    logs = [math.log(seconds) for seconds in medians]
+    return ratio_of(logs, freedom(len(logs), protocol), protocol.confidence)
 
 
 def mean_of_known(medians: Iterable[float | None]) -> float | None:

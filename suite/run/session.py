@@ -4,7 +4,7 @@ gets a row."""
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -15,12 +15,14 @@ from suite.machine import noise
 from suite.plan import layout
 from suite.run import frontier, sudden
 from suite.run.ceilings import hold_against_programs
+from suite.run.looks import look
 from suite.run.rounds import ROUNDS, Rounds, fresh_baseline
 from suite.run.runner import Runner
 from suite.run.side_by_side import side_by_side
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row, counted
 from suite.stacks.catalog import STACKS
+from suite.verdicts.looks import Standing
 from suite.verdicts.speedups import Pairing
 
 AT_ONCE = 2  # processes of a check; more would need as many times the memory
@@ -34,6 +36,9 @@ class RunListener(Interface):
 
     def block_starts(self, number: int, blocks: int, attempts: int) -> None:
         """Called before a block of so many attempts."""
+
+    def stands(self, block: int, standings: Sequence[Standing]) -> None:
+        """Called after a block of a run until decided, with how its questions stand."""
 
     def attempt_starts(self, attempt: Attempt) -> None:
         """Called before a process starts."""
@@ -85,6 +90,9 @@ class Session:
         return self.store.commit()
 
     def blocks(self) -> None:
+        if self.runner.plan.protocol.until_decided:
+            self.blocks_until_decided()
+            return
         first = self.runner.plan.protocol.blocks
         for number in range(1, first + 1):
             self.block(number, first)
@@ -101,11 +109,29 @@ class Session:
         rows = (row for row in self.store.merged() if row["block"] <= first)
         return Pairing.of(counted(rows), plan.protocol, plan.baseline).blocks_needed()
 
-    def block(self, number: int, of: int) -> None:
+    def blocks_until_decided(self) -> None:
+        """Runs blocks until every question is decided, or until another block would end too late."""
+        protocol = self.runner.plan.protocol
+        for number in range(1, protocol.looks_max + 1):
+            if any(block.accepted for block in self.tries(number)):
+                continue
+            left = frozenset[str]()
+            if number > 1:
+                looked = look(self.store, number - 1)
+                self.listener.stands(number - 1, looked.standings)
+                if number > protocol.first_look:
+                    if looked.is_over:
+                        return
+                    left = looked.left
+                    if looked.waits:
+                        self.listener.note(looked.waits)
+            self.block(number, 0, left)
+
+    def block(self, number: int, of: int, left: Collection[str] = ()) -> None:
         """Runs a block until it is accepted: a noisy one is run again, a finished one isn't."""
         while not any(block.accepted for block in self.tries(number)):
             retry = self.store.next_retry(number)
-            record = self.run_block(number, retry, of)
+            record = self.run_block(number, retry, of, left)
             last = len(self.tries(number)) >= self.runner.plan.protocol.noisy_retries
             record["verdict"] = "accepted" if last or not record["reasons"] else "rejected"
             self.store.write_block(number, retry, record)
@@ -116,8 +142,8 @@ class Session:
     def tries(self, number: int) -> list[Any]:
         return [block for block in self.store.blocks() if block.block == number]
 
-    def run_block(self, number: int, retry: int, of: int) -> dict[str, Any]:
-        attempts = layout.block(self.runner.plan, number, retry)
+    def run_block(self, number: int, retry: int, of: int, left: Collection[str]) -> dict[str, Any]:
+        attempts = layout.block(self.runner.plan, number, retry, left)
         cores = len(self.runner.cores)
         self.listener.expects(attempts)
         self.listener.block_starts(number, of, len(attempts))
@@ -128,7 +154,7 @@ class Session:
         after = noise.look(cores)
         record = noise.compare(before, after, self.runner.plan.protocol)
         unverified = self.runner.agreement.unverified()
-        return record | {"started_at": started, "ended_at": now(), "unverified": unverified}
+        return record | {"started_at": started, "ended_at": now(), "unverified": unverified, "left": sorted(left)}
 
     def question(self, attempts: Sequence[Attempt]) -> None:
         """Runs the processes of one comparison in a block, and judges them by the majority of dialects."""
@@ -152,7 +178,8 @@ class Session:
         plan = self.runner.plan
         rows = self.processes(attempts)
         question = attempts
-        for _ in range(plan.protocol.disturbed_retries):
+        # A run until decided has further blocks instead.
+        for _ in range(0 if plan.protocol.until_decided else plan.protocol.disturbed_retries):
             places = {row.place[:3] for row in rows if Flag.DISTURBED in row["flags"]}
             if not places:
                 return
@@ -241,7 +268,7 @@ class Session:
             self.runner.settled[suspect.case.case_id] = row  # a prime's, too
             self.listener.attempt_ends(row)
         for block in (block for block in self.store.blocks() if block.accepted):
-            planned = layout.block(self.runner.plan, block.block, block.retry)
+            planned = layout.block(self.runner.plan, block.block, block.retry, block.left)
             gone = {attempt.key[:3] for attempt in planned if self.is_lost(last.get(attempt.key[:4]), block.retry)}
             # A warm case is run again with the process that fills its caches: without that, it would be measured cold.
             lost = [attempt for attempt in planned if attempt.key[:3] in gone]

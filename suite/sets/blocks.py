@@ -3,6 +3,7 @@ counts."""
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
@@ -17,7 +18,8 @@ Runs = dict[tuple[int, int], "Block"]  # by (block, retry)
 class Block(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One complete run of a block, as its file has it: the run and `machine.noise` write it. There is a canary before
     and one after the block. `shard` names the share that the block comes from, in a set that was put together from
-    shares; `unverified` has the case_ids whose results nothing verified."""
+    shares; `unverified` has the case_ids whose results nothing verified, `left` those of the cases that earlier
+    blocks had decided, so that this one has none of their processes."""
 
     block: int
     retry: Annotated[int, Meta(ge=1)]
@@ -34,11 +36,20 @@ class Block(Struct, frozen=True, kw_only=True, omit_defaults=True):
     mhz_before: float | None = None
     mhz_after: float | None = None
     unverified: list[str] = []
+    left: list[str] = []
 
     @property
     def accepted(self) -> bool:
         """Whether the block counts: False for one that was run again because of noise."""
         return self.verdict == "accepted"
+
+    @property
+    def seconds(self) -> float:
+        """How long the block took; 0 if its record doesn't say when it began and ended."""
+        if not (self.started_at and self.ended_at):
+            return 0.0
+        began, ended = map(datetime.datetime.fromisoformat, (self.started_at, self.ended_at))
+        return (ended - began).total_seconds()
 
     @property
     def record(self) -> dict[str, Any]:

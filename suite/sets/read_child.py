@@ -72,14 +72,15 @@ def table_in(path: Path, wanted: list[str], rows_max: int) -> Any:
     # the interpreter while the process is ending (after a Ctrl-C, say) aborts the process.
     with pa.OSFile(str(path)) as file:
         stored = pq.ParquetFile(file)
+        schema = stored.schema_arrow  # made anew by each call
         ours = b"%d" % SCHEMA_VERSION
-        version = (stored.schema_arrow.metadata or {}).get(b"stack_wars_schema_version", ours)
+        version = (schema.metadata or {}).get(b"stack_wars_schema_version", ours)
         if version != ours:
             words = version[:20].decode(errors="replace")
             raise pa.ArrowInvalid(f"it has schema version {words}; this program reads {SCHEMA_VERSION}")
         if stored.metadata.num_rows > rows_max:
             raise MemoryError
-        if missing := [name for name in wanted if name not in stored.schema_arrow.names]:
+        if missing := sorted({*wanted} - {*schema.names}, key=wanted.index):
             raise pa.ArrowInvalid(f"it lacks the columns {', '.join(missing)}")
         table = stored.read(columns=wanted, use_threads=False).select(wanted)
     typed = pa.schema([SCHEMA.field(name) for name in wanted])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from suite.protocol import Protocol
-from suite.stats import Estimate
+from suite.stats import Estimate, Mean
 from suite.verdicts.family import together
 from suite.verdicts.grouping import grouped
 from suite.verdicts.moderation import moderate
@@ -71,9 +71,22 @@ def mean_ratios(speedups: Mapping[str, Sequence[Speedup]], protocol: Protocol) -
     means = {stack: fmean(math.log(s.ratio.value) for s in group) for stack, group in speedups.items() if group}
     per_block = {stack: block_means(speedups[stack], mean) for stack, mean in means.items()}
     known = {stack: mean_of_blocks(logs, protocol) for stack, logs in per_block.items() if len(logs) > 1}
+    if protocol.until_decided:  # questions have different numbers of blocks, and each counts with all of its own
+        known = {stack: mean_of_questions(speedups[stack], protocol) for stack in known}
     single = {stack: Estimate(math.exp(mean), blocks=len(per_block[stack])) for stack, mean in means.items()}
     alone = {stack: group[0].ratio for stack, group in speedups.items() if len(group) == 1}
-    return single | together(moderate(known), protocol.confidence) | alone
+    return single | together(moderate(known), protocol.at_a_look(protocol.confidence)) | alone
+
+
+def mean_of_questions(speedups: Sequence[Speedup], protocol: Protocol) -> Mean:
+    """Returns the mean log-ratio over questions, each with the variance of its own blocks (two or more), and the
+    degrees of freedom of such a sum (Satterthwaite, Biometrics Bulletin 2, 1946)."""
+    means = [mean_of_blocks(speedup.log_ratios.values(), protocol) for speedup in speedups]
+    variances = [mean.error**2 for mean in means]
+    parts = sum(variance**2 / mean.freedom for variance, mean in zip(variances, means, strict=True))
+    freedom = sum(variances) ** 2 / parts if parts else min(mean.freedom for mean in means)
+    error = math.sqrt(sum(variances)) / len(means)
+    return Mean(fmean(mean.value for mean in means), error, freedom, min(mean.blocks for mean in means))
 
 
 def block_means(speedups: Sequence[Speedup], mean: float) -> list[float]:

@@ -13,7 +13,7 @@ from statistics import fmean, median
 import numpy as np
 
 from suite.case import Flag, Outcome
-from suite.protocol import SAMPLINGS
+from suite.protocol import SAMPLINGS, Protocol
 from suite.sets.rows import Row
 from suite.stats import MODES_SPREAD
 
@@ -72,6 +72,19 @@ def log_ratios(stack: Timings, baseline: Timings) -> dict[int, float]:
     ours, theirs = same_way(stack, baseline)
     logs = {block: log_ratio(ours[block], theirs[block]) for block in sorted(ours.keys() & theirs.keys())}
     return {block: log for block, log in logs.items() if log is not None}
+
+
+def counting(stack: Timings, baseline: Timings, protocol: Protocol) -> tuple[Timings, Timings]:
+    """Returns the processes of two stacks that count towards their ratio. A run until decided replaces a block in which
+    other programs disturbed either stack to the end by a further block: once as many blocks as its first look takes are
+    undisturbed, the others don't count."""
+    if not protocol.until_decided:
+        return stack, baseline
+    shared = stack.keys() & baseline.keys()
+    clean = [b for b in sorted(shared) if not any(timing.disturbed for timing in (*stack[b], *baseline[b]))]
+    if len(clean) in range(protocol.first_look, len(shared)):
+        return {b: stack[b] for b in clean}, {b: baseline[b] for b in clean}
+    return stack, baseline
 
 
 def same_way(stack: Timings, baseline: Timings) -> tuple[Timings, Timings]:

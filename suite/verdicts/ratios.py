@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from suite.protocol import Protocol
 from suite.stats import Mean
 from suite.verdicts.moderation import moderate
-from suite.verdicts.pairing import Logs, Side, Timings, log_ratios
+from suite.verdicts.pairing import Logs, Side, Timings, counting, log_ratios
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Ratios:
 def over(timings: Mapping[Side, Timings], baseline: str, protocol: Protocol) -> Ratios:
     """Pairs every stack with the baseline."""
     found = {
-        side: log_ratios(processes, timings.get((side[0], baseline), {}))
+        side: log_ratios(*counting(processes, timings.get((side[0], baseline), {}), protocol))
         for side, processes in timings.items()
         if side[1] != baseline
     }
@@ -43,4 +43,6 @@ def mean_of_blocks(logs: Collection[float], protocol: Protocol) -> Mean:
 def freedom(blocks: int, protocol: Protocol) -> int:
     """Returns the degrees of freedom of a number of blocks, two or more; those of the first stage if a second one may
     follow (Stein 1945). A first stage of one block has none, so it counts as one of two."""
+    if protocol.until_decided:
+        return blocks - 1
     return max(1, (min(blocks, protocol.blocks) if protocol.blocks_max > protocol.blocks else blocks) - 1)

@@ -22,6 +22,7 @@ from suite.verdicts.pairing import (
     all_seconds,
     best_mode,
     block_timings,
+    counting,
     same_way,
     twin_log_ratios,
 )
@@ -126,22 +127,49 @@ def by_clock(pairing: Pairing, clock: str) -> Pairing:
 @lru_cache(maxsize=256)
 def over_baseline(pairing: Pairing, baseline: str) -> Mapping[Side, Speedup]:
     sides = [*ratios_over(pairing, baseline).logs]
-    return judged(pairing, baseline, sides, lambda question: pairing.level(question, baseline))
+    if not pairing.protocol.until_decided:
+        return judged(pairing, baseline, sides, lambda question: pairing.level(question, baseline))
+    found: dict[Side, Speedup] = {}
+    for block, of_look in grouped(sides, lambda side: last_look(pairing, side, baseline)).items():
+        look = at_look(pairing, block)
+        at_it = [*ratios_over(look, baseline).logs]
+        every = judged(look, baseline, at_it, lambda question: pairing.level(question, baseline))
+        found |= {side: every[side] for side in of_look}
+    return {side: found[side] for side in sides}
+
+
+def last_look(pairing: Pairing, side: Side, baseline: str) -> int:
+    """Returns the last block that a stack shares with the baseline. The look after it decided their ratio: what other
+    stacks showed in later blocks, and how much they varied, doesn't change it."""
+    return max(pairing.timings[side].keys() & pairing.timings[side[0], baseline].keys())
+
+
+@lru_cache(maxsize=64)
+def at_look(pairing: Pairing, block: int) -> Pairing:
+    """Returns the pairing as it was after a block."""
+    if all(number <= block for timings in pairing.timings.values() for number in timings):
+        return pairing  # with all that is known of it
+    seen = {
+        side: {number: processes for number, processes in timings.items() if number <= block}
+        for side, timings in pairing.timings.items()
+    }
+    return replace(pairing, timings={side: timings for side, timings in seen.items() if timings})
 
 
 def judged(
     pairing: Pairing, baseline: str, sides: Sequence[Side], level: Callable[[str], float]
 ) -> Mapping[Side, Speedup]:
-    """Returns the speedups of these sides over a baseline; `level` is the confidence of each question's family."""
-    ratios = ratios_over(pairing, baseline)
-    in_set = estimates(ratios, sides, max((level(question) for question, _ in sides), default=1.0))
+    """Returns the speedups of these sides over a baseline; `level` is the confidence of each question's family, of
+    which each look has a share if the run is judged after every block."""
+    ratios, at_a_look = ratios_over(pairing, baseline), pairing.protocol.at_a_look
+    in_set = estimates(ratios, sides, at_a_look(max((level(question) for question, _ in sides), default=1.0)))
     found = {}
     for family in pairing.families(sides):
         confidence = level(family[0][0])
-        doubt = doubt_of_each(confidence, len(ratios.means.keys() & {*family}))
+        doubt = doubt_of_each(at_a_look(confidence), len(ratios.means.keys() & {*family}))
         twins = sorted(pairing.twins(confidence), key=lambda twin: twin.stack == baseline)  # the baseline's own counts
         floors = {twin.comparison_id: twin.ratio for twin in twins}
-        for side, ratio in estimates(ratios, family, confidence).items():
+        for side, ratio in estimates(ratios, family, at_a_look(confidence)).items():
             best = best_ratio(pairing, side, baseline, doubt)
             found[side] = speedup(pairing, side, baseline, (ratio, in_set[side]), best, floors.get(side[0]))
     return {side: found[side] for side in sides}
@@ -155,7 +183,7 @@ def ratios_over(pairing: Pairing, baseline: str) -> Ratios:
 
 @lru_cache(maxsize=256)
 def twins_at(pairing: Pairing, level: float) -> tuple[Speedup, ...]:
-    logs = {side: by_block for side, timings in pairing.timings.items() if (by_block := twin_log_ratios(timings))}
+    logs = {side: by_block for side, timings in pairing.timings.items() if (by_block := twin_of(pairing, timings))}
     means = floors(pairing, logs)
     adjusted = dict(zip(means, holm([mean.p for mean in means.values()]), strict=True))
     found = []
@@ -167,6 +195,10 @@ def twins_at(pairing: Pairing, level: float) -> tuple[Speedup, ...]:
         question, stack = side
         found.append(Speedup(question, pairing.names[question], stack, stack, ratio, word, by_block, in_set=word))
     return tuple(found)
+
+
+def twin_of(pairing: Pairing, timings: Timings) -> Logs:
+    return twin_log_ratios(counting(timings, timings, pairing.protocol)[0])
 
 
 @lru_cache(maxsize=8)
@@ -192,7 +224,7 @@ def best_ratio(pairing: Pairing, side: Side, baseline: str, doubt: float) -> Est
 
     Best modes that share fewer than two blocks have the ratio of the fastest processes, without an interval.
     """
-    ours, theirs = pairing.timings[side], pairing.timings[side[0], baseline]
+    ours, theirs = counting(pairing.timings[side], pairing.timings[side[0], baseline], pairing.protocol)
     if not has_modes(all_seconds(ours)) and not has_modes(all_seconds(theirs)):
         return None
     mean = ratios_over(best_modes(pairing), baseline).means.get(side)
@@ -227,17 +259,22 @@ def speedup(
 ) -> Speedup:
     """Returns a speedup with two verdicts. `ratios` are the ratio estimated among its question's, and among all of the
     set."""
-    (question, stack), tie = side, pairing.protocol.tie_ratio
-    timings = pairing.timings[side], pairing.timings[question, baseline]
+    (question, stack), protocol = side, pairing.protocol
+    tie, logs = protocol.tie_ratio, ratios_over(pairing, baseline).logs[side]
+    timings = counting(pairing.timings[side], pairing.timings[question, baseline], protocol)
     noise = {"equal processes differ as much": floor} if floor else {}
     second_opinion = None if best is None or all_apart(*same_way(*timings)) else best
     (word, reason), (in_set, _) = (judge(ratio, tie, noise, second_opinion) for ratio in ratios)
-    if word != "undecided" and (count := disturbed(*timings)):
+    if (count := disturbed(*timings)) and word != "undecided":
         words = f"{count} process" if count == 1 else f"{count} processes"
         reason = f"other programs used the cores of {words} of this stack or the baseline"
         word = in_set = "undecided"
-    logs = ratios_over(pairing, baseline).logs[side]
-    return Speedup(question, pairing.names[question], stack, baseline, ratios[0], word, logs, best, reason, in_set)
+    if word != "undecided" and protocol.until_decided and len(logs) < protocol.first_look:
+        word = in_set = "undecided"
+        reason = f"{len(logs)} of the {protocol.first_look} blocks that a first verdict takes"
+    return Speedup(
+        question, pairing.names[question], stack, baseline, ratios[0], word, logs, best, reason, in_set, count
+    )
 
 
 def disturbed(*stacks: Timings) -> int:

@@ -18,6 +18,7 @@ class Speedup:
     `ratio` and `verdict` are judged with the other ratios of the question as one family; `in_set` is the verdict with
     all ratios of the set as one family. `best` is the ratio of the best modes alone, if the processes of either stack
     run in two modes. `reason` says why the verdict is undecided although the interval alone would allow one.
+    `disturbed` is the number of processes among those that count that other programs disturbed to the end.
     """
 
     comparison_id: str
@@ -30,6 +31,7 @@ class Speedup:
     best: Estimate | None = None
     reason: str = ""
     in_set: Word = "undecided"
+    disturbed: int = 0
 
     @property
     def why(self) -> str:

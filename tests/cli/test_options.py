@@ -87,6 +87,29 @@ def test_repeats_are_exactly_so_many_blocks() -> None:
         RunOptions(repeats=0).chosen_preset()
 
 
+def test_quick_and_ask_run_until_decided_and_repeats_fix_the_plan() -> None:
+    for options in (RunOptions(), RunOptions(file=("mine.py",)), RunOptions(preset="full", until="decided")):
+        assert options.chosen_preset().protocol.until_decided
+    for options in (
+        RunOptions(repeats=3),
+        RunOptions(preset="full"),
+        RunOptions(until="blocks"),
+        RunOptions(shard="1/2"),
+    ):
+        assert not options.chosen_preset().protocol.until_decided
+    assert RunOptions(at_most="90").chosen_preset().protocol.at_most_seconds == 90
+    assert RunOptions(preset="full", until="decided").chosen_preset().protocol.costly_blocks == 0
+    refused = [
+        {"repeats": 3, "until": "decided"},
+        {"repeats": 3, "at_most": "1min"},
+        {"until": "sure"},
+        {"at_most": "x"},
+    ]
+    for words in (*refused, {"shard": "1/2", "until": "decided"}):
+        with pytest.raises(UserError):
+            RunOptions(**words).chosen_preset()  # type: ignore[arg-type]
+
+
 def test_a_time_limit_limits_compiling_too() -> None:
     protocol = RunOptions(timeout="5min").chosen_preset().protocol
     assert (protocol.timeout_seconds, protocol.compile_timeout_seconds) == (300, 300)

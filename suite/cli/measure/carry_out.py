@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from suite import results
+from suite.answers.sentences import counted
 from suite.cli.options import RunOptions
 from suite.cli.terminal.progress import ProgressLines, listener
 from suite.cluster.schedule import forget, hand_out
@@ -57,7 +58,7 @@ def carry_out(
     code."""
     with sole(store.folder):
         rows = measured(store, prepared, again, disturbances)
-        return INTERRUPTED if rows is None else finish(store, rows, as_json)
+        return finish(store, rows, as_json) if rows is not None else so_far(store, as_json=as_json)
 
 
 def measured(
@@ -118,6 +119,22 @@ def finish(store: ResultSet, rows: Sequence[Row], as_json: bool) -> int:
     for line in answer.explained(code, rows, store.folder, page):
         say(line)
     return code
+
+
+def so_far(store: ResultSet, *, as_json: bool) -> int:
+    """Prints the answer of an interrupted run's whole blocks, if there are any, and says that it is one. Returns the
+    exit code."""
+    from suite.cli.measure import answer
+    from suite.page.formats.render import render_report
+    from suite.page.report import Report
+
+    loaded = results.load(store.folder)
+    analysis = loaded.analysis()
+    if blocks := len(analysis.blocks):
+        report = Report(loaded, analysis)
+        say(f"The answer so far, of {counted(blocks, 'block')}; the run isn't complete:")
+        answer.print_results(store, loaded, analysis, report, render_report(store.folder, report), INTERRUPTED, as_json)
+    return INTERRUPTED
 
 
 def say_latest(store: ResultSet) -> None:

@@ -52,6 +52,9 @@ def print_plan(run: Run) -> None:
     processes = of[plan.purpose] + of[Purpose.PRIME]
     if timed:
         stage = f", up to {most} if the intervals are too wide" if most > first else ""
+        if plan.protocol.until_decided:
+            bound = units.duration(plan.protocol.at_most_seconds)
+            stage = f", then further blocks of what isn't decided, until {bound} are over"
         twin = f", including the A/A twin of {plan.baseline}" if plan.twin else ""
         print(f"{len(plan.cases)} cases; {processes} processes in {first} block(s){stage}{twin}.")
         print(SAMPLED[plan.protocol.sampling])

@@ -3,6 +3,7 @@ Nothing is drawn while a process is being measured."""
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
@@ -10,17 +11,21 @@ from functools import partial
 from statistics import median
 from time import monotonic
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.text import Text
 
 from suite import units
+from suite.answers.sentences import listed
 from suite.case import Attempt, Flag, Outcome, Purpose
 from suite.cli.terminal.streams import plain_streams, unfiltered
 from suite.guard.printable import printable
 from suite.results.questions.programs import stack_programs
 from suite.sets.rows import ProcessKey, Row
 from suite.stacks.names import case_name
+from suite.stats import reach
+from suite.verdicts.looks import Standing
 
 WORDS = {  # begin the line of a process outside the blocks
     Purpose.EXPLAIN: "kernels",
@@ -65,6 +70,18 @@ def line(row: Row) -> str:
         return f"{name}  ok{flags}"
     first = units.seconds(row.number("first_seconds"))
     return f"{name}  ok  first {first}, steady {units.seconds(median(samples))}{flags}"
+
+
+def standing_line(one: Standing) -> str:
+    """Returns how a question stands: its stacks, the fastest first, which aren't sure yet, and the widest interval of
+    these."""
+    told = f"{one.name}, fastest first: {', '.join(one.order)}"
+    if not one.unsure:
+        return f"{told}; sure"
+    widest = max(one.unsure, key=lambda speedup: reach(speedup.ratio) or math.inf)
+    ratio = widest.ratio
+    interval = units.estimate(ratio.value, ratio.low, ratio.high)
+    return f"{told}; not yet sure: {listed([each.stack for each in one.unsure])} ({widest.stack} {interval})"
 
 
 class Count:
@@ -125,7 +142,12 @@ class ProgressLines:
         self.count.expect(attempts)
 
     def block_starts(self, number: int, blocks: int, attempts: int) -> None:
-        self.note(f"Block {number} of {blocks}: {attempts} processes")
+        """Says which block of how many starts; 0 `blocks` are as many as it takes."""
+        self.note(f"Block {number}{f' of {blocks}' if blocks else ''}: {attempts} processes")
+
+    def stands(self, block: int, standings: Sequence[Standing]) -> None:
+        for one in standings:
+            self.note(f"After block {block}: {standing_line(one)}")
 
     def attempt_starts(self, attempt: Attempt) -> None:
         self.count.start(attempt)
@@ -151,6 +173,16 @@ class ProgressLines:
         """Does nothing: plain lines leave nothing to remove from the terminal."""
 
 
+class StandingProgress(Progress):
+    """A bar, and below it a line for each question, which the next block replaces."""
+
+    lines: Sequence[str] = ()
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        yield from super().get_renderables()
+        yield from map(Text, self.lines)
+
+
 class ProgressBar(ProgressLines):
     """Draws a progress bar with the current case and the time left, and prints all lines above it. It draws only
     between processes."""
@@ -158,7 +190,7 @@ class ProgressBar(ProgressLines):
     def __init__(self, console: Console, **kind: bool) -> None:
         super().__init__(**kind)
         columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}")
-        self.progress = Progress(*columns, console=console, auto_refresh=False)
+        self.progress = StandingProgress(*columns, console=console, auto_refresh=False)
         self.task = self.progress.add_task("starting", total=None, left="")
         self.shown = ExitStack()
         self.shown.enter_context(self.progress)
@@ -179,6 +211,9 @@ class ProgressBar(ProgressLines):
         self.count.end(row)
         self.update()
         self.note(self.told(row))
+
+    def stands(self, block: int, standings: Sequence[Standing]) -> None:
+        self.progress.lines = [printable(standing_line(one)) for one in standings]
 
     def update(self) -> None:
         self.progress.update(self.task, completed=self.count.ended, total=self.count.total, left=self.count.left())

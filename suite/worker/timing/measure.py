@@ -195,7 +195,7 @@ def in_rounds(
     taken `alone` before are warm-up. If the orchestrator orders the process to stay alone, they count, and more are
     added to them."""
     taken = SamplesInRounds.after(alone, protocol)
-    most = max(1, protocol.samples_max // protocol.rounds_min)
+    most = max(1, protocol.samples_max // protocol.turns_max)
     lead_ins: list[float] = []
     while True:
         events.phase("hold")

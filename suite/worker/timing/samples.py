@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from statistics import median
 
 from suite.case import Flag
 from suite.protocol import ENOUGH, FULL, MORE, OTHERS_SHARE_MAX, Protocol
-from suite.stats import Steady, steady_start
+from suite.stats import MEDIAN_EFFICIENCY, Steady, spread, steady_start
 from suite.worker.events import Events
 from suite.worker.timing.cores import Stretch
 
@@ -95,8 +96,8 @@ class SamplesInRounds(SyncedSamples):
     alone_seconds: float = 0.0
     steady: Steady = field(default_factory=lambda: Steady(0, "steady"))
     usable: list[int] = field(default_factory=list)  # places of samples that don't lead into a turn
-    turns: int = 0
-    clean_turns: int = 0
+    turns: list[float] = field(default_factory=list)  # ln of the median of each turn
+    clean_turns: list[float] = field(default_factory=list)
 
     @classmethod
     def after(cls, alone: SyncedSamples, protocol: Protocol) -> SamplesInRounds:
@@ -106,12 +107,13 @@ class SamplesInRounds(SyncedSamples):
 
     def add(self, seconds: list[float], stretch: Stretch) -> None:
         places = range(len(self.seconds) + leading(seconds), len(self.seconds) + len(seconds))
-        self.turns += 1
+        turn = math.log(median(seconds[leading(seconds) :]))
+        self.turns.append(turn)
         self.usable += places
         if disturbed(stretch):
             self.replaced_seconds += sum(seconds)
         else:
-            self.clean_turns += 1
+            self.clean_turns.append(turn)
             self.clean += places
         self.seconds += seconds
         self.stretches.append(stretch)
@@ -138,9 +140,16 @@ class SamplesInRounds(SyncedSamples):
         turns = self.clean_turns if self.replaced_seconds <= protocol.replaced_seconds_max else self.turns
         slow = median(counted) > protocol.slow_call_seconds
         most = len(self.seconds) >= protocol.samples_max
-        if turns < (min(protocol.rounds_min, protocol.slow_samples_min) if slow else protocol.rounds_min):
+        if len(turns) < (min(protocol.rounds_min, protocol.slow_samples_min) if slow else protocol.rounds_min):
             return MORE
-        return ENOUGH if most or enough(counted, protocol) else MORE
+        return ENOUGH if most or (enough(counted, protocol) and is_sure(turns, protocol)) else MORE
+
+
+def is_sure(turns: list[float], protocol: Protocol) -> bool:
+    """Whether the median of these turns, as logarithms, is known well enough by their spread, or takes too many."""
+    if not protocol.median_error or len(turns) >= protocol.turns_max:
+        return True
+    return len(turns) > 1 and MEDIAN_EFFICIENCY * spread(turns) <= protocol.median_error * math.sqrt(len(turns))
 
 
 def leading(seconds: list[float]) -> int:

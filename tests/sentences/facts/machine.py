@@ -39,7 +39,8 @@ def readings(truth: Truth) -> dict[str, tuple[bool, Any]]:
     if truth.blocks:
         noisy = [block for block in truth.blocks if block["reasons"]]
         found["noisy blocks"] = bool(noisy), (len(noisy), len(truth.blocks))
-    if widths := [ratio.reach for ratio in truth.over_own.values() if ratio.reach]:
+    widths = [ratio.reach for ratio in truth.over_own.values() if ratio.reach]
+    if widths and not truth.pairs.looks:  # a run until decided ends as soon as wide intervals are enough
         found["wide intervals"] = min(widths) > truth.protocol["tie_ratio"], min(widths) - 1
     floors = {on: twin.reach for on in truth.cells if (twin := truth.twin_of(on)) and twin.reach}
     if floors:

@@ -58,17 +58,39 @@ class Pairs:
     def doubt(self) -> float:
         return float(1 - self.protocol["confidence"])
 
+    @property
+    def looks(self) -> bool:
+        """Whether the run was judged after each block, from the third on."""
+        return bool(self.protocol.get("until") == "decided")
+
+    @property
+    def look_share(self) -> float:
+        return float(self.protocol["look_share"]) if self.looks else 1.0
+
+    @property
+    def first_look(self) -> int:
+        return max(3, self.protocol["blocks"]) if self.looks else 0
+
+    def both(self, side: Side, baseline: str) -> tuple[Blocks, Blocks]:
+        """Returns the processes of a stack and the baseline, without disturbed blocks if enough others are there."""
+        ours, theirs = self.sides[side], self.sides.get((side[0], baseline), {})
+        shared = ours.keys() & theirs.keys()
+        calm = {n for n in shared if not any(process.disturbed for process in [*ours[n], *theirs[n]])}
+        if not self.looks or calm == shared or len(calm) < self.first_look:
+            return ours, theirs
+        return {n: ours[n] for n in sorted(calm)}, {n: theirs[n] for n in sorted(calm)}
+
     @once
     def logs(self, baseline: str) -> dict[Side, dict[int, float]]:
-        found = {
-            side: paired(blocks, self.sides.get((side[0], baseline), {}))
-            for side, blocks in self.sides.items()
-            if side[1] != baseline
-        }
+        found = {side: paired(*self.both(side, baseline)) for side in self.sides if side[1] != baseline}
         return {side: logs for side, logs in found.items() if logs}
 
     def mean(self, logs: dict[int, float]) -> Mean:
         values = [*logs.values()]
+        if self.looks:
+            return Mean(
+                fmean(values), float(np.std(values, ddof=1)) / math.sqrt(len(values)), len(values) - 1, len(values)
+            )
         first = self.protocol["blocks"] if self.protocol["blocks_max"] > self.protocol["blocks"] else len(values)
         freedom = max(1, min(len(values), first) - 1)
         return Mean(fmean(values), float(np.std(values, ddof=1)) / math.sqrt(len(values)), freedom, len(values))
@@ -84,7 +106,8 @@ class Pairs:
     def twins(self, doubt: float | None = None) -> dict[Side, Ratio]:
         """Returns each A/A twin over replicate 1 of its stack: an interval by itself, p adjusted over all twins."""
         doubt, logs = doubt or self.doubt, {}
-        for side, blocks in self.sides.items():
+        for side in self.sides:
+            blocks, _ = self.both(side, side[1])
             if of := {block: log for block, at in blocks.items() if (log := twin(at)) is not None}:
                 logs[side] = of
         means: dict[Side, Mean] = {}
@@ -112,25 +135,43 @@ class Pairs:
 
     @once
     def over(self, baseline: str) -> dict[Side, Ratio]:
-        """Returns the ratios over a baseline."""
-        logs = self.logs(baseline)
-        doubts = {id_: self.doubt / self.share(id_, baseline) for id_, _ in logs}
-        found, in_set = dict[Side, Ratio](), self.intervals(baseline, [*logs], min(doubts.values(), default=1.0))
+        """Returns the ratios over a baseline. If the run was judged after each block, every ratio is as after the last
+        block that both stacks have."""
+        shares = {id_: self.share(id_, baseline) for id_, _ in self.logs(baseline)}
+        if not self.looks:
+            return self.at_once(baseline, shares)
+        last = {
+            side: max(self.sides[side].keys() & self.sides[side[0], baseline].keys()) for side in self.logs(baseline)
+        }
+        then = {block: self.until(block).at_once(baseline, shares) for block in {*last.values()}}
+        return {side: then[block][side] for side, block in last.items()}
+
+    def until(self, block: int) -> Pairs:
+        sides = {side: {n: of for n, of in blocks.items() if n <= block} for side, blocks in self.sides.items()}
+        return Pairs({side: of for side, of in sides.items() if of}, self.protocol, self.planned, self.one_family)
+
+    def at_once(self, baseline: str, shares: dict[str, float]) -> dict[Side, Ratio]:
+        logs, look = self.logs(baseline), self.look_share
+        doubts = {id_: self.doubt / shares[id_] for id_, _ in logs}
+        found, in_set = dict[Side, Ratio](), self.intervals(baseline, [*logs], look * min(doubts.values(), default=1.0))
         for question, doubt in doubts.items():
             family = [side for side in logs if self.one_family or side[0] == question]
-            alone, floors = self.intervals(baseline, family, doubt), self.twins(doubt)
+            alone, floors = self.intervals(baseline, family, look * doubt), self.twins(doubt)
             for side in family:
                 floor = floors.get((side[0], baseline)) or next((floors[of] for of in floors if of[0] == side[0]), None)
-                best = self.best(side, baseline, family, doubt)
+                best = self.best(side, baseline, family, look * doubt)
                 value, tie = math.exp(fmean(logs[side].values())), self.protocol["tie_ratio"]
                 word, reason = judged(value, *alone[side], tie, floor, best)
                 among, _ = judged(value, *in_set[side], tie, floor, best)
-                both = self.sides[side], self.sides[side[0], baseline]
+                both = self.both(side, baseline)
                 number = sum(process.disturbed for blocks in both for of in blocks.values() for process in of)
                 if word != "undecided" and number:
                     word = among = "undecided"
                     which = f"{number} process{'es' * (number > 1)} of this stack or the baseline"
                     reason = f"other programs used the cores of {which}"
+                if word != "undecided" and len(logs[side]) < self.first_look:
+                    word = among = "undecided"
+                    reason = f"{len(logs[side])} of the {self.first_look} blocks that a first verdict takes"
                 found[side] = Ratio(value, *alone[side], word, reason, among, logs[side])
         return found
 
@@ -141,7 +182,7 @@ class Pairs:
 
     def best(self, side: Side, baseline: str, family: list[Side], doubt: float) -> Ratio | None:
         """Returns the ratio of the best modes alone; None if neither stack has two modes, or if they are apart."""
-        sides, known = (self.sides[side], self.sides[side[0], baseline]), self.moderated(baseline)
+        sides, known = self.both(side, baseline), self.moderated(baseline)
         ours, theirs = same_way(*sides)
         if not any(map(has_modes, sides)) or apart(ours, theirs):
             return None

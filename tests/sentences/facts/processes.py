@@ -40,7 +40,8 @@ def copies(truth: Truth) -> dict[tuple[str, str], tuple[float, float]]:
         gaps |= {(on, who): of} if len(of) > 1 else {}
     found = {}
     for case, of in gaps.items():
-        freedom = min(truth.protocol["blocks"], len(of)) - 1
+        most = len(of) if truth.protocol.get("until") == "decided" else truth.protocol["blocks"]
+        freedom = min(most, len(of)) - 1
         if freedom:
             half = (
                 special.stdtrit(freedom, 1 - truth.pairs.doubt / len(gaps) / 2)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from statistics import fmean
 
-from tests.sentences.facts.estimates import Ratio, moderated
+from tests.sentences.facts.estimates import Mean, Ratio, moderated
 from tests.sentences.facts.reader import EAGER, Truth
 from tests.sentences.facts.rows import DETAILS, detail
 
@@ -94,12 +94,26 @@ def geometric(truth: Truth, kept: dict[str, list[Ratio]]) -> dict[str, Ratio]:
         per_block = {block: fmean(ratio.logs[block] for ratio in ratios) for block in sorted(blocks)}
         mean = fmean(math.log(ratio.value) for ratio in ratios)
         logs[who] = {block: log - fmean(per_block.values()) + mean for block, log in per_block.items()}
-    known, found = moderated(truth.pairs.means(logs)), {}
+    own = truth.pairs.means(logs)
+    if truth.pairs.looks:
+        own = {who: of_questions([truth.pairs.mean(ratio.logs) for ratio in kept[who]]) for who in own}
+    known, found = moderated(own), {}
     for who, ratios in kept.items():
         value = math.exp(fmean(math.log(ratio.value) for ratio in ratios))
-        ends = known[who].ends(truth.pairs.doubt / len(known)) if who in known else (None, None)
+        ends = (
+            known[who].ends(truth.pairs.doubt * truth.pairs.look_share / len(known)) if who in known else (None, None)
+        )
         found[who] = ratios[0] if len(ratios) == 1 else Ratio(value, *ends)
     return found
+
+
+def of_questions(means: list[Mean]) -> Mean:
+    """Returns the mean over questions of which each has its own blocks (Satterthwaite 1946)."""
+    squares = [mean.error**2 for mean in means]
+    under = sum(square**2 / mean.freedom for square, mean in zip(squares, means, strict=True))
+    freedom = sum(squares) ** 2 / under if under else min(mean.freedom for mean in means)
+    error = math.sqrt(sum(squares)) / len(means)
+    return Mean(fmean(mean.value for mean in means), error, freedom, min(mean.blocks for mean in means))
 
 
 def means(truth: Truth, group: str) -> tuple[dict[str, Ratio], dict[str, int], int]:

@@ -54,6 +54,7 @@ class Story:
     modes: frozenset[str]
     sampling: str
     seed: int
+    left: dict[Column, int] = dataclasses.field(default_factory=dict)  # last blocks, of a run until decided
 
     def column(self, case: Case) -> Column:
         return self.questions.index((case.workload, case.pass_, case.track)), case.stack_name
@@ -90,6 +91,15 @@ def stories(draw: st.DrawFn) -> Story:
 
 
 @st.composite
+def looks(draw: st.DrawFn) -> Story:
+    """Runs until decided: of each question, stacks have left after the third block or later, the baseline last."""
+    whole = dataclasses.replace(draw(stories()), blocks=draw(st.integers(3, 6)))
+    ends = {number: draw(st.integers(3, whole.blocks)) for number in range(len(whole.questions))}
+    left = {column: draw(st.integers(3, ends[column[0]])) for column in whole.speeds}
+    return dataclasses.replace(whole, left=left | {(number, whole.stacks[0]): end for number, end in ends.items()})
+
+
+@st.composite
 def sizes(draw: st.DrawFn) -> Sizes:
     """Searches for the largest batch that fits: found, open, failed, and of nothing."""
     ends = st.dictionaries(st.integers(1, 6), st.sampled_from(("ok",) * 3 + ("oom_host", "timeout")), min_size=1)
@@ -106,7 +116,12 @@ def write(story: Story, folder: Path) -> Path:
     )
     plan = plan_file(
         set_id=folder.name,
-        protocol=Protocol(blocks=story.blocks, blocks_max=story.blocks, sampling=story.sampling),
+        protocol=Protocol(
+            blocks=3 if story.left else story.blocks,
+            blocks_max=3 if story.left else story.blocks,
+            sampling=story.sampling,
+            until="decided" if story.left else "blocks",
+        ),
         baseline=story.stacks[0],
         twin=True,
         attempts=tuple(planned),
@@ -147,6 +162,8 @@ def attempts(story: Story, set_id: str) -> list[Attempt]:
                 stack, _, name = who.partition(":")
                 question = dataclasses.replace(GEMM, workload=workload, pass_=pass_, track=track)
                 case = dataclasses.replace(question, stack=stack, implementation=name)
+                if block > story.left.get(story.column(case), story.blocks):
+                    continue
                 for replicate in (1, 2) if who == story.stacks[0] else (1,):
                     place = {"block": block, "position": len(planned), "replicate": replicate, "retry": 1, "seed": 0}
                     planned.append(Attempt(set_id=set_id, case=case, purpose=Purpose.TIMED, **place))

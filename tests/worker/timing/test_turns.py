@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import gc
+import math
 import multiprocessing
 import os
 import threading
@@ -13,10 +14,13 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import pytest
 
 from suite.protocol import ALONE, ENOUGH, FULL, MORE, REST, TURNS_VARIABLE, Protocol
 from suite.worker.timing import measure, turns
+from suite.worker.timing.cores import Stretch
+from suite.worker.timing.samples import SamplesInRounds, SyncedSamples
 from suite.worker.timing.turns import Turns
 from tests.launch.programs import HUNG_SECONDS
 from tests.worker.processes import columns_of, flags_of, of
@@ -140,6 +144,33 @@ def test_turns_that_stay_disturbed_are_flagged(sample: Sample) -> None:
     recorder, columns, line = sample(Scripted(jitter(0.01)), cores=Neighbours([0.5]))
     assert "disturbed" in flags_of(recorder.events)
     assert line.asked[-1] == ENOUGH and sum(columns["synced_seconds"]) < 2 * PROTOCOL.replaced_seconds_max + 5
+
+
+SURE = Protocol(samples_min=15, seconds_min=0.3, rounds_min=4, rounds_max=12, median_error=0.015)
+
+
+@pytest.mark.parametrize(("deviation", "least", "most"), [(0.0, 4, 4), (0.01, 4, 5), (0.03, 5, 12), (0.5, 12, 12)])
+def test_turns_end_when_the_median_is_sure_by_their_spread(deviation: float, least: int, most: int) -> None:
+    draw = np.random.default_rng(2)
+    taken = SamplesInRounds.after(SyncedSamples([0.05]), SURE)
+    asked = []
+    while not asked or asked[-1] == MORE:
+        taken.add([0.05 * math.exp(deviation * draw.standard_normal())] * 5, Stretch(others=0.0))
+        asked.append(taken.asks_for(SURE))
+    assert least <= len(asked) <= most and asked[-1] == ENOUGH
+
+
+def test_without_a_wanted_error_the_least_turns_are_enough() -> None:
+    taken = SamplesInRounds.after(SyncedSamples([3.0]), PROTOCOL)
+    for number in range(1, PROTOCOL.slow_samples_min + 1):
+        taken.add([3.0 * number], Stretch(others=0.0))
+    assert taken.asks_for(PROTOCOL) == ENOUGH, "slow calls, which differ"
+
+
+@pytest.mark.parametrize("seconds", [1e-4, 0.05])
+def test_a_turn_leaves_samples_for_all_turns_that_may_follow(sample: Sample, seconds: float) -> None:
+    recorder, _, _ = sample(Scripted(jitter(seconds)), SURE)
+    assert max(len(event["synced_seconds"]) for event in rounds_of(recorder)) <= SURE.samples_max / SURE.rounds_max
 
 
 def test_a_process_says_when_it_has_taken_all_it_may(sample: Sample) -> None:
