@@ -14,6 +14,7 @@ from itertools import combinations
 
 from suite.answers.sentences import listed
 from suite.case import Flag, Outcome, Purpose
+from suite.environments import revisions
 from suite.protocol import TOLERANCE, ZERO_GRADIENT
 from suite.reference.digests import Difference, Digest, difference, from_figures
 from suite.reference.tolerances import BY, FORM, Tolerances
@@ -254,15 +255,16 @@ def votes(side: list[Row]) -> int:
     return len({voter(row) for row in side})
 
 
-def voter(row: Row) -> tuple[str, str]:
-    """Returns whose code a row has run: a dialect's, or in a question file a function's. A model has nothing else to be
-    compared with: there each stack has its own vote."""
+def voter(row: Row) -> tuple[str, str, str]:
+    """Returns whose code a row has run: a dialect's, or in a question file a function's, in each revision of what it
+    imports. A model has nothing else to be compared with: there each stack has its own vote."""
     by = "stack" if Flag.NO_FLOAT64 in row.flags else "dialect"
-    return row[by], row.text("implementation")
+    return row[by], row.text("implementation"), row.text("variant") if revisions.of(row.text("environment")) else ""
 
 
 def voter_name(row: Row) -> str:
-    return "_".join(filter(None, voter(row)))
+    dialect, function, revision = voter(row)
+    return "_".join(filter(None, (dialect, function))) + (f"@{revision}" if revision else "")
 
 
 def metrics(row: Row, kind: str) -> dict[str, list[float]]:

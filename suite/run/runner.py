@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from suite.case import OUT_OF_MEMORY, Attempt, Case, Flag, Outcome, Purpose, canonical_json
+from suite.environments import revisions
 from suite.guard.places import placeless, places_of
 from suite.ir import files
 from suite.ir.summary import Program
@@ -304,7 +305,7 @@ class Runner:
     def save(self, attempt: Attempt, row: Row) -> None:
         """Writes a row, without the places of this machine. A value that the schema can't hold makes it a row with the
         outcome `error`."""
-        places = places_of(ROOT, self.store.folder.parent)
+        places = places_of(ROOT, self.store.folder.parent) | revisions.places()
         row.update({name: placeless(value, places) for name, value in row.items() if isinstance(value, str)})
         try:
             self.store.write_attempt(attempt_name(attempt), row)
