@@ -15,14 +15,16 @@ from suite import units
 from suite.answers.figures.figure import Figure
 from suite.answers.figures.ratios import ratio_axis, ratios
 from suite.answers.show import Part, part
-from suite.answers.ways import EXPLAINED, TITLES, settings
+from suite.answers.ways import EXPLAINED, TITLES, TYPES, settings
 from suite.page.map.change_map import change_map, moved_cases
 from suite.page.map.page_map import Map
 from suite.page.tables import VERSION, Export, Table, told
+from suite.results import Results
 from suite.results.between_sets import CaseChange, SetPair
+from suite.results.changes import Change
 from suite.results.columns import in_order
 from suite.results.ratios import ends
-from suite.results.within_set import FieldComparison
+from suite.results.within_set import FieldComparison, compare_field
 
 CASES: dict[str, Any] = {
     **dict.fromkeys(("first", "second", "question", "stack", "first_outcome", "second_outcome"), pl.String),
@@ -39,6 +41,7 @@ SHOWN = {
 }  # names of suite/answers
 NO_CASES = Part("", (), ())
 BEHAVIOUR_HEADS = ("probe", "aspect", "stack", "before", "after")
+REVISIONS = "The same question, with what it imports from each revision, over the first one. Above 1× is faster."
 UNJUDGED = "unjudged"  # kind of a ratio without a verdict, since the machines or settings of the two sets differ
 ALONE_SHOWN = 10  # so many of the cases that only one set has are listed; the others are counted
 
@@ -107,6 +110,16 @@ def compared_field(comparison: FieldComparison, base: str, set_id: str, tie: flo
     field, found = comparison.field, settings(comparison, base)
     data = {"version": VERSION, "set": set_id, "by": field, "cases": found.to_dicts()}
     return Compared(f"w-{field}", TITLES[field], EXPLAINED[field], (), found, data, tie)
+
+
+def compared_revisions(loaded: Results, found: Sequence[Change]) -> Compared:
+    """Returns the comparison of a set's revisions, a sentence for each of its changes."""
+    comparison = compare_field(loaded.rows, "variant", loaded.protocol)
+    table = settings(comparison, found[0].base) if comparison else pl.DataFrame(schema=TYPES)
+    data = {"version": VERSION, "set": loaded.path.name, "by": "variant", "cases": table.to_dicts()}
+    data |= {"changes": [change.to_json() for change in found]}
+    sentences = [change.sentence for change in found]
+    return Compared("w-variant", "Revisions", REVISIONS, sentences, table, data, loaded.protocol.tie_ratio)
 
 
 def exported(compared: Sequence[Compared]) -> Export:
