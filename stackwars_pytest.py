@@ -68,7 +68,7 @@ class StackWars:
         done = subprocess.run(asked, capture_output=True, text=True, check=False)
         if done.returncode not in {COMPARED, WORSE}:
             raise RuntimeError(done.stderr.strip())
-        changes: list[dict[str, Any]] = json.loads(done.stdout)["changes"]
+        changes: list[dict[str, Any]] = json.loads(done.stdout)[0]["changes"]
         return changes
 
 

@@ -159,8 +159,8 @@ class Revised(Engine):
         self.engine.warm_up(code)
 
     def launch(self, request: ProcessRequest) -> Exit:
-        seen = {"variables": {**request.variables, **self.variables}, "reads": [*request.reads, *self.reads]}
-        return self.engine.launch(replace(request, **seen))
+        variables, reads = {**request.variables, **self.variables}, [*request.reads, *self.reads]
+        return self.engine.launch(replace(request, variables=variables, reads=reads))
 
 
 def provider(choice: Choice, locks: Locks, set_id: str, python: str | None) -> Callable[[str], Engine]:
