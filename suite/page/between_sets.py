@@ -19,12 +19,12 @@ from suite.answers.ways import EXPLAINED, TITLES, TYPES, settings
 from suite.page.map.change_map import change_map, moved_cases
 from suite.page.map.page_map import Map
 from suite.page.tables import VERSION, Export, Table, told
-from suite.results import Results
+from suite.results.analysis import Analysis
 from suite.results.between_sets import CaseChange, SetPair
-from suite.results.changes import Change
+from suite.results.changes import Change, by_variant
 from suite.results.columns import in_order
 from suite.results.ratios import ends
-from suite.results.within_set import FieldComparison, compare_field
+from suite.results.within_set import FieldComparison
 
 CASES: dict[str, Any] = {
     **dict.fromkeys(("first", "second", "question", "stack", "first_outcome", "second_outcome"), pl.String),
@@ -112,14 +112,13 @@ def compared_field(comparison: FieldComparison, base: str, set_id: str, tie: flo
     return Compared(f"w-{field}", TITLES[field], EXPLAINED[field], (), found, data, tie)
 
 
-def compared_revisions(loaded: Results, found: Sequence[Change]) -> Compared:
-    """Returns the comparison of a set's revisions, a sentence for each of its changes."""
-    comparison = compare_field(loaded.rows, "variant", loaded.protocol)
-    table = settings(comparison, found[0].base) if comparison else pl.DataFrame(schema=TYPES)
-    data = {"version": VERSION, "set": loaded.path.name, "by": "variant", "cases": table.to_dicts()}
-    data |= {"changes": [change.to_json() for change in found]}
-    sentences = [change.sentence for change in found]
-    return Compared("w-variant", "Revisions", REVISIONS, sentences, table, data, loaded.protocol.tie_ratio)
+def compared_revisions(analysis: Analysis, found: Sequence[Change], set_id: str, tie: float) -> Compared:
+    """Returns the comparison of a set's revisions, with a sentence for each of the changes that were `found`."""
+    within = by_variant(analysis)
+    table = settings(within, found[0].base) if within else pl.DataFrame(schema=TYPES)
+    data = {"version": VERSION, "set": set_id, "by": "variant", "cases": table.to_dicts()}
+    data["changes"] = [change.to_json() for change in found]
+    return Compared("w-variant", "Revisions", REVISIONS, [change.sentence for change in found], table, data, tie)
 
 
 def exported(compared: Sequence[Compared]) -> Export:

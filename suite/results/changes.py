@@ -4,18 +4,19 @@ end in another way. Pure functions."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from suite import units
 from suite.case import Outcome
-from suite.results import Results
+from suite.results.analysis import Analysis
 from suite.results.outcomes import gravest, outcome_words
-from suite.results.within_set import compare_field, in_order, unvaried
-from suite.sets.rows import Row, counted_timed
+from suite.results.within_set import FieldComparison, in_order, unvaried
+from suite.sets.plan import PlanFile
+from suite.sets.rows import counted_timed
 from suite.stats import Estimate
 from suite.verdicts.grouping import grouped
+from suite.verdicts.names import question_names
 
 WORSE = (Outcome.WRONG, Outcome.DIFFER)  # outcomes of two revisions that are no better where both have them
 BLOCKS_MOST = 1000  # whatever needs more can't be decided
@@ -65,7 +66,8 @@ class Change:
         head, (before, after) = f"{self.stack} on {self.question}", (outcome_words(it, "") for it in self.outcomes)
         ratio = self.ratio
         if ratio is None or ratio.low is None or ratio.high is None:
-            return f"{head}: {before} in {self.base}, {after} in {self.revision}. {self.reason}".strip()
+            why = f": {self.reason}" if self.reason else ""
+            return f"{head}: {before} in {self.base}, {after} in {self.revision}{why}."
         spread, limit = units.interval(ratio.low, ratio.high), units.ratio(self.threshold)
         took = f"{head}: {self.revision} takes {units.ratio(ratio.value)} {spread} of the time of {self.base}"
         if self.is_decided:
@@ -80,29 +82,28 @@ class Change:
         return said | {"time_ratio": ratio.value, "time_ratio_low": ratio.low, "time_ratio_high": ratio.high}
 
 
-def changes(loaded: Results, threshold: float) -> list[Change]:
+def changes(file: PlanFile | None, analysis: Analysis, threshold: float) -> list[Change]:
     """Returns the changes in a set that compares revisions; none of any other set."""
-    file = loaded.plan_file
     if file is None or not file.revisions:
         return []
-    analysis = loaded.analysis()
-    comparison = compare_field(analysis.counted, "variant", loaded.protocol)
-    rows = counted_timed(analysis.counted)
+    rows, within = counted_timed(analysis.counted), by_variant(analysis)
+    names = question_names([*{row["comparison_id"]: row for row in rows}.values()])
     base, *later = in_order({row.text("variant") for row in rows})
-    over = {(it.comparison_id, it.stack): it for it in comparison.over(base)} if comparison else {}
+    over = {(it.comparison_id, it.stack): it for it in within.over(base)} if within else {}
     found = []
     for id_, group in grouped(rows, lambda row: row.case.digest("variant")).items():
         sides = grouped(group, lambda row: row.text("variant"))
+        ends = {value: gravest(row.outcome for row in sides[value]) for value in sides}
         for revision in later:
             speedup = over.get((id_, revision))
             found.append(
                 Change(
-                    comparison.pairing.names[id_] if speedup and comparison else group[0].comparison_name,
+                    names[group[0]["comparison_id"]],
                     unvaried(group[0]),
                     revision,
                     base,
-                    (ending(sides[base]), ending(sides[revision])),
-                    next((row.text("reason") for row in sides[revision] if row["outcome"] != Outcome.OK), ""),
+                    (ends[base], ends[revision]),
+                    next((row.text("reason") for row in group if row["outcome"] != Outcome.OK), ""),
                     threshold,
                     inverse(speedup.ratio) if speedup else None,
                     speedup.reason if speedup else "",
@@ -111,12 +112,11 @@ def changes(loaded: Results, threshold: float) -> list[Change]:
     return found
 
 
-def ending(rows: Sequence[Row]) -> str:
-    return gravest(row.outcome for row in rows)
+def by_variant(analysis: Analysis) -> FieldComparison | None:
+    return next((each for each in analysis.within_set if each.field == "variant"), None)
 
 
 def inverse(speedup: Estimate) -> Estimate:
     """Returns the ratio of times, of a speedup."""
-    if speedup.low is None or speedup.high is None:
-        return Estimate(1 / speedup.value, blocks=speedup.blocks)
-    return Estimate(1 / speedup.value, 1 / speedup.high, 1 / speedup.low, blocks=speedup.blocks)
+    low, high = (end and 1 / end for end in (speedup.high, speedup.low))
+    return Estimate(1 / speedup.value, low, high, blocks=speedup.blocks)

@@ -87,8 +87,9 @@ def compare_field(rows: Iterable[Row], field: str, protocol: Protocol) -> FieldC
         for row in group
     ]
     timings = block_timings(as_stacks, clock)
-    if field != "variant":  # only processes of variants take turns with each other; the others are paired by time
-        timings = {side: without_turns(by_block) for side, by_block in timings.items()}
+    # Only processes of variants take turns with each other; the others are paired by time.
+    kept = undisturbed if field == "variant" else without_turns
+    timings = {side: kept(by_block) for side, by_block in timings.items()}
     values = frozenset(value for _, value in timings)
     named = {id_: names[question] for id_, question in questions.items()}
     stacks = {id_: unvaried(group[0]) if field == "variant" else group[0].stack_name for id_, group in of_each.items()}
@@ -110,6 +111,15 @@ def unvaried(row: Row) -> str:
 def without_turns(timings: Timings) -> dict[int, list[Timing]]:
     """Returns the processes without the medians of their turns, so that they are paired by time."""
     return {block: [replace(timing, turns={}) for timing in processes] for block, processes in timings.items()}
+
+
+def undisturbed(timings: Timings) -> dict[int, list[Timing]]:
+    """Returns the processes, of which those that took turns count as undisturbed: other programs disturb both sides of
+    a round alike, and what is left of that is in the blocks' spread and in the noise floor of the same stack."""
+    return {
+        block: [replace(timing, disturbed=timing.disturbed and not timing.turns) for timing in processes]
+        for block, processes in timings.items()
+    }
 
 
 def field_comparisons(rows: Iterable[Row], protocol: Protocol) -> tuple[FieldComparison, ...]:

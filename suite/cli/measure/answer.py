@@ -55,8 +55,9 @@ def print_results(
         print(report.overview.sentence)
         for stack, doubt in [pair for each in analysis.comparisons for pair in doubts(each)]:
             print(f"Note: {stack}: {doubt}.")
-        if found := changes(loaded, THRESHOLD):
-            print_tables(exported([compared_revisions(loaded, found)]).tables)
+        if found := changes(store.plan_file, analysis, THRESHOLD):
+            tie = analysis.protocol.tie_ratio
+            print_tables(exported([compared_revisions(analysis, found, store.folder.name, tie)]).tables)
             print(f"By another threshold, and as a page: {COMMAND} compare {store.folder} --by=variant --format=html")
         elif any(each.head["implementation"] for each in analysis.comparisons):
             name = analysis.comparisons[0].timed[-1].stack if analysis.comparisons[0].timed else "STACK"

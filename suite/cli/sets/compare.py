@@ -64,16 +64,18 @@ def compare(
         print_claims(confirmed, sets[0].path, sets[1].path)
         return DIFFERS if confirmed.result in (ClaimResult.SHIFTED, ClaimResult.CONTRADICTED) else 0
     tie = sets[0].protocol.tie_ratio
-    found = changes(sets[0], threshold) if by == "variant" and baseline is None else []
+    whole = sets[0].analysis() if by == "variant" and baseline is None else None
+    found = changes(sets[0].plan_file, whole, threshold) if whole else []
     within = within_one(sets[0], by, baseline) if by is not None and not found else None
     pairs = [] if within or found else variant_pairs(times_of(sets[0])) if by else between(sets, across=across)
     if len(sets) > 1 and len({sha256(loaded.path / RESULTS) for loaded in sets}) == 1:
         print(f"Nothing changed: both are the set {sets[0].set_id}.")
         return 0
     compared = compared_sets(pairs, threshold, tie)
-    if within or found:
-        name = sets[0].path.name
-        compared = [compared_field(*within, name, tie) if within else compared_revisions(sets[0], found)]
+    if within:
+        compared = [compared_field(*within, sets[0].path.name, tie)]
+    elif whole and found:
+        compared = [compared_revisions(whole, found, sets[0].path.name, tie)]
     if format == "html":
         write_file(compare_page(compared, sets, title), out or FILE_NAME)
     else:

@@ -17,7 +17,7 @@ from tests.typed import answered
 
 pytestmark = pytest.mark.stacks
 NUMPY = ("--stack=numpy", "--engine=local", "--force")
-REGRESSION, USAGE = 5, 2  # exit codes
+FAILED, REGRESSION, USAGE = 3, 5, 2  # exit codes
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def compared(folder: Path, threshold: float = 1.3) -> tuple[int, list[dict[str, 
 
 def test_an_unchanged_revision_is_not_slower_and_its_set_names_no_place(stranger: Path) -> None:
     venv.ensure("numpy", "cpu")
-    done, folder = asked(stranger, "--before=v1.1")
+    done, folder = asked(stranger, "--before=v1.1", "--repeats=2")
     assert done.returncode == 0, done.stderr
     assert "numpy:total on total forward: after takes" in done.stdout
     code, (change,) = compared(folder)
@@ -73,17 +73,17 @@ def test_an_unchanged_revision_is_not_slower_and_its_set_names_no_place(stranger
 def test_a_planted_slowdown_is_a_regression(stranger: Path) -> None:
     (stranger / "stranger.py").write_text(SLOWER)  # not committed
     try:
-        done, folder = asked(stranger, "--before=v1.0", "--repeats=4")
+        done, folder = asked(stranger, "--before=v1.0", "--repeats=3")
     finally:
         git(stranger, "checkout", "stranger.py")
     assert "-dirty" in done.stderr
     code, (change,) = compared(folder)
     assert code == REGRESSION and change["is_worse"] and change["is_decided"]
-    assert 1.3 < change["time_ratio_low"] < 2 < change["time_ratio_high"] < 3
+    assert 1.3 < change["time_ratio_low"] < change["time_ratio"] < 3
 
 
 def test_tags_are_compared_with_the_oldest(stranger: Path) -> None:
-    done, folder = asked(stranger, "--over=v1.*")
+    done, folder = asked(stranger, "--over=v1.*", "--repeats=2")
     assert done.returncode == 0, done.stderr
     changes = {change["revision"]: change for change in compared(folder)[1]}
     assert [*changes] == ["v1.1", "v1.2"] and {change["base"] for change in changes.values()} == {"v1.0"}
@@ -93,7 +93,7 @@ def test_tags_are_compared_with_the_oldest(stranger: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "outcomes", "said"),
     [
-        ("wrong", ["differ", "differ"], "{numpy_total@after} and {numpy_total@before}"),
+        ("wrong", ["differ", "differ"], "{numpy_total@before}"),
         ("lacking", ["error", "ok"], "No module named 'stranger'"),
     ],
 )
@@ -103,7 +103,7 @@ def test_how_both_end_is_told(stranger: Path, before: str, outcomes: list[str], 
     done, folder = asked(stranger, f"--before={before}", "--check", file="at_the_top.py")
     code, (change,) = compared(folder)
     assert change["outcomes"] == outcomes and code == (REGRESSION if outcomes[1] == "differ" else 0)
-    assert said in done.stdout + done.stderr
+    assert said in change["reason"] and done.returncode == FAILED
     assert not change["is_decided"] or code
 
 
