@@ -64,11 +64,11 @@ class Change:
     @property
     def sentence(self) -> str:
         head, (before, after) = f"{self.stack} on {self.question}", (outcome_words(it, "") for it in self.outcomes)
-        ratio = self.ratio
-        if ratio is None or ratio.low is None or ratio.high is None:
+        ratio, limit = self.ratio, units.ratio(self.threshold)
+        if ratio is None:
             why = f": {self.reason}" if self.reason else ""
             return f"{head}: {before} in {self.base}, {after} in {self.revision}{why}."
-        spread, limit = units.interval(ratio.low, ratio.high), units.ratio(self.threshold)
+        spread = units.interval(ratio.low, ratio.high) or "(a single block has no interval)"
         took = f"{head}: {self.revision} takes {units.ratio(ratio.value)} {spread} of the time of {self.base}"
         if self.is_decided:
             return f"{took}: {'slower' if self.is_worse else 'not slower'} by more than {limit}."
