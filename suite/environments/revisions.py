@@ -141,7 +141,9 @@ def today(root: Path | None, tree: Path, stack: ExitStack, install: str) -> Revi
         return Revision("as it stands")
     head, changed = git(root, "rev-parse", "HEAD"), git(root, "stash", "create")
     worktree(root, changed or head, tree, stack)
-    new = git(root, "ls-files", "--others", "--exclude-standard", "-z", "--", "*.py").split("\0")
+    # Result sets have copies of question files.
+    here = ("*.py", ":(exclude,glob)**/*results/**")
+    new = git(root, "ls-files", "--others", "--exclude-standard", "-z", "--", *here).split("\0")
     for name in filter(None, new):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(root / name, tree / name)
@@ -151,7 +153,7 @@ def today(root: Path | None, tree: Path, stack: ExitStack, install: str) -> Revi
 def name_of(folder: Path) -> str:
     """Returns what a set keeps of a folder: its commit, or else the digest of its files of Python."""
     if repository(folder):
-        return git(folder, "rev-parse", "HEAD") + ("-dirty" if git(folder, "status", "--porcelain") else "")
+        return git(folder, "rev-parse", "HEAD") + ("-dirty" if git(folder, "diff", "HEAD") else "")
     whole = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(folder.rglob("*.py"))))
     return f"folder-{whole.hexdigest()[:12]}"
 

@@ -58,12 +58,15 @@ def test_uncommitted_changes_and_new_files_are_in_what_is_after(stranger: Path) 
     (stranger / "more.py").write_text("a = 1\n")
     (stranger / ".gitignore").write_text("ignored.py\n")
     (stranger / "ignored.py").write_text("a = 1\n")
+    (stranger / "results" / "set").mkdir(parents=True)
+    (stranger / "results" / "set" / "total.py").write_text(QUESTION)
     with revisions.of_question(stranger / "bench" / "total.py", "HEAD"):
         before, after = (revisions.KNOWN[name] for name in ("before", "after"))
         assert after.name == f"{before.name}-dirty" and before.folder and after.folder
         assert (before.folder / "stranger.py").read_text() == PACKAGE
         assert (after.folder / "stranger.py").read_text() == SLOWER
         assert (after.folder / "more.py").exists() and not (after.folder / "ignored.py").exists()
+        assert not (after.folder / "results").exists()
     assert (stranger / "stranger.py").read_text() == SLOWER and git(stranger, "stash", "list") == ""
 
 

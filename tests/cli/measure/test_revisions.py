@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,14 @@ import pytest
 
 from suite.environments import venv
 from suite.sets.result_set import ResultSet
+from tests.ctrl_c import on_ctrl_c
 from tests.runs import STACKWARS
 from tests.strangers import PACKAGE, QUESTION, SLOWER, WRONG, commit, git, repository
 from tests.typed import answered
 
 pytestmark = pytest.mark.stacks
 NUMPY = ("--stack=numpy", "--engine=local", "--force")
-FAILED, REGRESSION, USAGE = 3, 5, 2  # exit codes
+FAILED, REGRESSION, USAGE, INTERRUPTED = 3, 5, 2, 130  # exit codes
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +107,19 @@ def test_how_both_end_is_told(stranger: Path, before: str, outcomes: list[str], 
     assert change["outcomes"] == outcomes and code == (REGRESSION if outcomes[1] == "differ" else 0)
     assert said in change["reason"] and done.returncode == FAILED
     assert not change["is_decided"] or code
+
+
+def test_ctrl_c_leaves_no_tree(stranger: Path) -> None:
+    command = [*STACKWARS, "ask", "bench/total.py", *NUMPY, "--before=v1.0"]
+    with subprocess.Popen(command, cwd=stranger, stderr=subprocess.PIPE, text=True, preexec_fn=on_ctrl_c()) as running:
+        assert running.stderr
+        for line in running.stderr:
+            if line.startswith("starts"):
+                running.send_signal(signal.SIGINT)
+                break
+        said = running.stderr.read()
+    assert running.returncode == INTERRUPTED and "The trees of the revisions are gone" in said
+    assert len(git(stranger, "worktree", "list").splitlines()) == 1
 
 
 @pytest.mark.parametrize(
