@@ -101,6 +101,8 @@ def check_revisions(options: AskOptions) -> None:
     """Raises UserError for options that don't go with --before and --over."""
     if bool(options.before) == bool(options.over) or options.resume is not None:
         raise UserError("--before=REV compares a question file with one revision, --over='v1.*' with tags: choose one.")
+    if options.shard or options.scheduler:
+        raise UserError("Revisions lie on this machine: leave --shard and --scheduler out.")
     released = options.before and "==" in options.before
     if options.python and (options.install or released):
         raise UserError("--python is an interpreter that has everything: nothing is installed for it.")

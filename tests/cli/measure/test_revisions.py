@@ -129,6 +129,7 @@ def test_ctrl_c_leaves_no_tree(stranger: Path) -> None:
         ("--install=pip", "choose one"),
         ("--before=HEAD --install=pip --engine=docker", "leave --engine=docker out"),
         ("--before=einops==0.8.0 --python=python3", "nothing is installed for it"),
+        ("--before=HEAD --shard=1/2", "leave --shard and --scheduler out"),
         ("--before=HEAD --stack=numpy@0.1", "is a variant"),
         ("--before=nowhere", "no commit, branch or tag"),
     ],
