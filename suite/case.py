@@ -22,6 +22,7 @@ PASSES = ("forward", "train", "gradient")
 PRECISIONS = ("f32", "tf32", "bf16")  # from slow to fast: no chip is faster in one than in the next
 TRACKS = ("default", "tuned")
 CACHES = ("cold", "warm")
+BEFORE, AFTER = "before", "after"  # variants of a stack: the code that it runs in two revisions
 ALLOCATORS = ("kept", "system")  # freed memory stays with the process, or the C library decides
 # A larger value of these dims never needs less memory; of an image's patch size or the number of heads it may.
 GROWING = frozenset({"batch", "seq", "image", "m", "n", "k"})

@@ -56,7 +56,8 @@ PAGES = sorted(
     ]
 )
 PICTURE = "docs/report-dark.png"
-UNPLANNED = ("--resume", "mine.toml", "NAME", "@nightly", "argsort.py")  # what a reader replaces by something of theirs
+# What a reader replaces by something of theirs.
+UNPLANNED = ("--resume", "mine.toml", "NAME", "@nightly", "argsort.py", "bench/attention.py")
 ON_THE_WEB = ("../../actions/", "../../deployments/")  # of the repository's pages
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -122,7 +123,7 @@ def test_no_page_tells_to_type_what_is_not_on_path(page: Path) -> None:
 
 
 def test_every_option_that_a_text_names_exists() -> None:
-    flags = {"--help", "--list"}.union(*FLAGS.values(), *FLAGS_OF_TOOLS.values())
+    flags = {"--help", "--list", "--stackwars"}.union(*FLAGS.values(), *FLAGS_OF_TOOLS.values())
     shown = {option for page in PAGES for option in re.findall(r"`(--[a-z-]+)", page.read_text(encoding="utf-8"))}
     assert shown <= flags
 

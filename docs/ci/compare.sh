@@ -1,52 +1,37 @@
 #!/usr/bin/env bash
-# What benchmark.yml runs, and what a person can: measure this checkout, hold it against another revision or against an
-# archived set, and write comparison.md and compare.html into $OUT. Exit codes are those of `./stackwars compare`: 5 for a
-# regression.
+# Measures question files of the repository in this folder on the revision COMMIT and as they are now, and writes
+# comparison.md, a page for each file and the result sets into $OUT. action.yml runs it; so can a person, from any checkout:
 #
-#   docs/ci/compare.sh revision COMMIT [options of ./stackwars run]    both are measured here, one after the other
-#   docs/ci/compare.sh stored NAME ARCHIVE [options of ./stackwars run]    only this checkout is; needs the machine of NAME
+#   path/to/stack-wars/docs/ci/compare.sh COMMIT FILE... [options of ./stackwars ask]
 #
-# OUT: where results and both files go (default: ci-results). THRESHOLD: a ratio of times (default: 1.05). PYTHON: a
-# Python 3.11, 3.12 or 3.13 (default: python3.11).
+# OUT: the folder (default: ci-results). THRESHOLD: a ratio of times (default: 1.05). PYTHON: a Python 3.11, 3.12 or 3.13
+# (default: python3.11). Exit codes: 0; 2 a mistake; 4 nothing was measured; 5 a file is slower by more than the
+# threshold, gives another result, or no longer runs.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-out=$(mkdir -p "${OUT:-ci-results}" && cd "${OUT:-ci-results}" && pwd)
-threshold=${THRESHOLD:-1.05} python=${PYTHON:-python3.11}
-usage() { sed -n '5,7s/^# *//p' "$0" >&2; exit 2; }
-
-measure() { # FOLDER NAME OPTIONS...: the checkout in FOLDER, with its own environments, as the set $out/NAME/latest
-    local folder=$1 name=$2
-    shift 2
-    (cd "$folder" && "$python" -Es -m suite.environments orchestrator && .venv/bin/stackwars run --results="$out/$name" "$@") >&2 ||
-        (($? == 3)) || exit "$?" # a case that failed is a result: the comparison says whether it did before
-}
+out=${OUT:-ci-results} threshold=${THRESHOLD:-1.05} python=${PYTHON:-python3.11}
+usage() { sed -n '5s/^# *//p' "$0" >&2; exit 2; }
 
 (($# >= 2)) || usage
-kind=$1
-case $kind in
-revision)
-    commit=$2
-    shift 2
-    git -C "$root" worktree add --quiet --detach "$out/checkout" "$commit"
-    trap 'git -C "$root" worktree remove --force "$out/checkout"' EXIT
-    measure "$out/checkout" before "$@"
-    before=$out/before/latest
-    ;;
-stored)
-    (($# >= 3)) || usage
-    name=$2 archive=$3
-    shift 3
-    (cd "$root" && "$python" -Es -m suite.environments orchestrator) >&2
-    "$root/.venv/bin/stackwars" fetch --set="$name" --from="$archive" --results="$out/before" >&2
-    before=$out/before/$name
-    ;;
-*) usage ;;
-esac
-measure "$root" after "$@"
+before=$1 files=()
+shift
+while (($#)) && [[ $1 != -* ]]; do files+=("$1") && shift; done
+((${#files[@]})) || usage
 
-compare=("$root/.venv/bin/stackwars" compare "$before" "$out/after/latest" --threshold="$threshold")
-code=0
-"${compare[@]}" --format=md --out="$out/comparison.md" || code=$?
-((code == 0 || code == 5)) || exit "$code" # sets that don't compare: said on standard error
-"${compare[@]}" --format=html --out="$out/compare.html" || true
-exit "$code"
+(cd "$root" && "$python" -Es -m suite.environments orchestrator) >&2
+mkdir -p "$out"
+printf '<!-- stackwars -->\n' > "$out/comparison.md" # by which the comment is found again
+worst=0
+for file in "${files[@]}"; do
+    name=$(basename "$file" .py) code=0
+    "$root/.venv/bin/stackwars" ask "$file" --before="$before" --results="$out/$name" "$@" >&2 || code=$?
+    ((code == 0 || code == 3)) || exit "$code" # 3: a case that failed is a result, which the comparison tells
+    set=$out/$name/latest code=0
+    printf '# %s, against %s\n\n' "$file" "$before" >> "$out/comparison.md"
+    "$root/.venv/bin/stackwars" compare "$set" --by=variant --threshold="$threshold" --format=md >> "$out/comparison.md" ||
+        code=$?
+    ((code == 0 || code == 5)) || exit "$code"
+    cp "$set/report.html" "$out/$name.html"
+    ((code == 0)) || worst=$code
+done
+exit "$worst"

@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from suite import environments
 from suite.order import natural
@@ -28,6 +29,10 @@ FALLBACK = re.compile(r"-py(3\.\d+)$")
 ARM = "aarch64"  # the folder of its own locks has its name, as the kernel gives it
 # Environments that aarch64 can't have, and why.
 NOT_ON_ARM = {"torch_xla": "PyTorch/XLA has no wheel for aarch64, as of its last release, 2.9.0"}
+
+# The revisions in which this process asks a question, by variant. An old Python can't import revisions.py, which adds
+# them.
+REVISIONS: dict[str, Any] = {}
 
 
 # No slots, here and below: a Python without them must be able to import this, and gets a clear message.
@@ -144,7 +149,10 @@ def version_key(version: str) -> list[int]:
 
 
 def owner(name: str, target: str) -> str:
-    """Returns the name whose lock is used: `name` itself, or the environment's name for a variant with only flags."""
+    """Returns the name whose lock is used: `name` itself, or the environment's name for a variant with only flags, and
+    for a revision of what a question imports."""
+    if name.partition("@")[2] in REVISIONS:
+        return name.partition("@")[0]
     flags_alone = beside(name, target, "toml").is_file() and not beside(name, target, "in").is_file()
     return name.partition("@")[0] if flags_alone else name
 

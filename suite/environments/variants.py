@@ -17,9 +17,10 @@ from pathlib import Path
 
 import msgspec
 
-from suite.environments import locks, uv
+from suite.environments import locks, revisions, uv
 from suite.environments.locks import beside, newest
 from suite.errors import UserError, check_known, unknown
+from suite.sets.plan import OF_REVISION
 from suite.stacks.catalog import STACKS
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")  # becomes part of the names of files, folders and cases
@@ -35,7 +36,9 @@ class FlagsFile(msgspec.Struct, forbid_unknown_fields=True):
 
 def flags(name: str, target: str) -> dict[str, str]:
     """Returns {name: value} of the environment variables in a variant's flags file; empty if there is no such file.
-    Raises UserError if the file has anything else."""
+    That of a revision says which one it is. Raises UserError if the file has anything else."""
+    if revision := revisions.of(name):
+        return {OF_REVISION: revision.name}
     file = beside(name, target, "toml")
     if not file.is_file():
         return {}

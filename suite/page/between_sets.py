@@ -15,11 +15,13 @@ from suite import units
 from suite.answers.figures.figure import Figure
 from suite.answers.figures.ratios import ratio_axis, ratios
 from suite.answers.show import Part, part
-from suite.answers.ways import EXPLAINED, TITLES, settings
+from suite.answers.ways import EXPLAINED, TITLES, TYPES, settings
 from suite.page.map.change_map import change_map, moved_cases
 from suite.page.map.page_map import Map
 from suite.page.tables import VERSION, Export, Table, told
+from suite.results.analysis import Analysis
 from suite.results.between_sets import CaseChange, SetPair
+from suite.results.changes import Change, by_variant
 from suite.results.columns import in_order
 from suite.results.ratios import ends
 from suite.results.within_set import FieldComparison
@@ -39,6 +41,7 @@ SHOWN = {
 }  # names of suite/answers
 NO_CASES = Part("", (), ())
 BEHAVIOUR_HEADS = ("probe", "aspect", "stack", "before", "after")
+REVISIONS = "The same question, with what it imports from each revision, over the first one. Above 1× is faster."
 UNJUDGED = "unjudged"  # kind of a ratio without a verdict, since the machines or settings of the two sets differ
 ALONE_SHOWN = 10  # so many of the cases that only one set has are listed; the others are counted
 
@@ -107,6 +110,15 @@ def compared_field(comparison: FieldComparison, base: str, set_id: str, tie: flo
     field, found = comparison.field, settings(comparison, base)
     data = {"version": VERSION, "set": set_id, "by": field, "cases": found.to_dicts()}
     return Compared(f"w-{field}", TITLES[field], EXPLAINED[field], (), found, data, tie)
+
+
+def compared_revisions(analysis: Analysis, found: Sequence[Change], set_id: str, tie: float) -> Compared:
+    """Returns the comparison of a set's revisions, with a sentence for each of the changes that were `found`."""
+    within = by_variant(analysis)
+    table = settings(within, found[0].base) if within else pl.DataFrame(schema=TYPES)
+    data = {"version": VERSION, "set": set_id, "by": "variant", "cases": table.to_dicts()}
+    data["changes"] = [change.to_json() for change in found]
+    return Compared("w-variant", "Revisions", REVISIONS, [change.sentence for change in found], table, data, tie)
 
 
 def exported(compared: Sequence[Compared]) -> Export:

@@ -98,10 +98,16 @@ def cases_outside(plan: Plan, purpose: Purpose) -> Sequence[Planned]:
     return plan.cases
 
 
+def is_base(plan: Plan, case: Case) -> bool:
+    """Whether others are compared with a case: the baseline or, where that is a variant, each stack of this variant,
+    which the stack's other variants are compared with."""
+    return case.stack_name == plan.baseline or f"@{case.variant}:" in f"{plan.baseline}:"
+
+
 def is_spared(plan: Plan, case: Case, block: int) -> bool:
     """Whether a block leaves a case out. To save time, a preset may run stacks that take long to compile only in its
     first `costly_blocks` blocks."""
-    costly = STACKS[case.stack].estimate_seconds >= COSTLY_SECONDS and case.stack_name != plan.baseline
+    costly = STACKS[case.stack].estimate_seconds >= COSTLY_SECONDS and not is_base(plan, case)
     return costly and 0 < plan.protocol.costly_blocks < block
 
 
@@ -110,7 +116,7 @@ def sequence(plan: Plan, comparison: Sequence[Planned], draw: random.Random, *, 
     baselines: list[Unit] = []
     for planned in draw.sample(comparison, len(comparison)):
         units = [unit_of(planned, replicate) for replicate in replicates(plan, planned)]
-        (baselines if planned.case.stack_name == plan.baseline else others).extend(units)
+        (baselines if is_base(plan, planned.case) else others).extend(units)
     if quickest_first:
         others.sort(key=lambda unit: min(STACKS[unit[0][0].stack].estimate_seconds, QUICK_SECONDS))
     among = len(others) / len(baselines) if baselines else 0
@@ -127,6 +133,6 @@ def unit_of(planned: Planned, replicate: int) -> Unit:
 
 
 def replicates(plan: Plan, planned: Planned) -> Sequence[int]:
-    """Returns the replicates of a case in a block: one, or several of the baseline, which show the noise floor."""
-    twin = plan.twin and planned.case.stack_name == plan.baseline and not planned.unsupported
+    """Returns the replicates of a case in a block: one, or several of a baseline, which show the noise floor."""
+    twin = plan.twin and is_base(plan, planned.case) and not planned.unsupported
     return range(1, plan.protocol.baseline_replicates + 1) if twin else (1,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -58,5 +59,5 @@ def of_stacks(comparison: Comparison, shown: Collection[str]) -> Comparison:
 def of_field(comparison: FieldComparison, shown: Collection[str]) -> FieldComparison:
     """Returns the comparison with the shown stacks only. A comparison by variant names stacks without their variants:
     there a stack is shown if it or one of its variants is."""
-    names = {name.partition("@")[0] for name in shown} if comparison.field == "variant" else shown
+    names = {re.sub("@[^:]*", "", name) for name in shown} if comparison.field == "variant" else shown
     return replace(comparison, stacks={id_: stack for id_, stack in comparison.stacks.items() if stack in names})

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from suite.case import Outcome
+from suite.case import BEFORE, Outcome, stack_name
 from suite.order import natural
 from suite.protocol import Protocol
 from suite.sets.rows import Row, counted_timed
@@ -46,8 +46,7 @@ class FieldComparison:
     @property
     def values(self) -> list[str]:
         """Returns all values of the field, the usual one first."""
-        usual = FIELDS[self.field]
-        return sorted(self.pairing.stacks, key=lambda value: (value != usual, natural(value)))
+        return in_order(self.pairing.stacks, FIELDS[self.field])
 
     @property
     def base(self) -> str:
@@ -88,21 +87,39 @@ def compare_field(rows: Iterable[Row], field: str, protocol: Protocol) -> FieldC
         for row in group
     ]
     timings = block_timings(as_stacks, clock)
-    if field != "variant":  # only processes of variants take turns with each other; the others are paired by time
-        timings = {side: without_turns(by_block) for side, by_block in timings.items()}
+    # Only processes of variants take turns with each other; the others are paired by time.
+    kept = undisturbed if field == "variant" else without_turns
+    timings = {side: kept(by_block) for side, by_block in timings.items()}
     values = frozenset(value for _, value in timings)
     named = {id_: names[question] for id_, question in questions.items()}
-    stacks = {
-        id_: group[0].text("stack") if field == "variant" else group[0].stack_name for id_, group in of_each.items()
-    }
+    stacks = {id_: unvaried(group[0]) if field == "variant" else group[0].stack_name for id_, group in of_each.items()}
     return FieldComparison(
         field, Pairing(timings, named, values, protocol, FIELDS[field], clock, one_family=True), stacks
     )
 
 
+def in_order(values: Iterable[str], usual: str = FIELDS["variant"]) -> list[str]:
+    """Returns values of a field, the one first that others are compared with: the usual one, or what was `before`."""
+    return sorted(values, key=lambda value: (value not in (usual, BEFORE), natural(value)))
+
+
+def unvaried(row: Row) -> str:
+    """Returns the name of a row's stack without its variant."""
+    return stack_name(row.text("stack"), "", row.text("implementation"))
+
+
 def without_turns(timings: Timings) -> dict[int, list[Timing]]:
     """Returns the processes without the medians of their turns, so that they are paired by time."""
     return {block: [replace(timing, turns={}) for timing in processes] for block, processes in timings.items()}
+
+
+def undisturbed(timings: Timings) -> dict[int, list[Timing]]:
+    """Returns the processes, of which those that took turns count as undisturbed: other programs disturb both sides of
+    a round alike, and what is left of that is in the blocks' spread and in the noise floor of the same stack."""
+    return {
+        block: [replace(timing, disturbed=timing.disturbed and not timing.turns) for timing in processes]
+        for block, processes in timings.items()
+    }
 
 
 def field_comparisons(rows: Iterable[Row], protocol: Protocol) -> tuple[FieldComparison, ...]:

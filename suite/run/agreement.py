@@ -14,6 +14,7 @@ from itertools import combinations
 
 from suite.answers.sentences import listed
 from suite.case import Flag, Outcome, Purpose, function_name
+from suite.environments import revisions
 from suite.protocol import TOLERANCE, ZERO_GRADIENT
 from suite.reference.digests import Difference, Digest, difference, from_figures
 from suite.reference.tolerances import BY, FORM, Tolerances
@@ -255,9 +256,11 @@ def votes(side: list[Row]) -> int:
 
 
 def voter(row: Row) -> str:
-    """Returns whose code a row has run: a dialect's, or in a question file a function's. A model has nothing else to be
-    compared with: there each stack has its own vote."""
-    return function_name(row["stack"], row.text("implementation")) if Flag.NO_FLOAT64 in row.flags else row.function
+    """Returns whose code a row has run: a dialect's, or in a question file a function's, in each revision of what it
+    imports. A model has nothing else to be compared with: there each stack has its own vote."""
+    of_stack = Flag.NO_FLOAT64 in row.flags
+    function = function_name(row["stack"], row.text("implementation")) if of_stack else row.function
+    return f"{function}@{row.text('variant')}" if revisions.of(row.text("environment")) else function
 
 
 def metrics(row: Row, kind: str) -> dict[str, list[float]]:

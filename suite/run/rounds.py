@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from suite.case import OUT_OF_MEMORY, Attempt, Purpose
 from suite.launch.attempt import limits_of, spare_bytes
 from suite.launch.insist import insist
+from suite.plan.layout import is_base
 from suite.protocol import ALONE, FULL, MORE, REST
 from suite.reference.floor import floor
 from suite.run.member import Member
@@ -197,13 +198,13 @@ class Rounds:
         return spare_bytes() - sum(member.needed_bytes for member in self.members)
 
     def is_baseline(self, attempt: Attempt) -> bool:
-        return attempt.case.stack_name == self.runner.plan.baseline
+        return is_base(self.runner.plan, attempt.case)
 
 
 def fresh_baseline(runner: Runner, attempts: Sequence[Attempt]) -> list[Attempt]:
     """Returns one more replicate of the baseline of a comparison's attempts, with its prime if it has one; nothing if
     the baseline isn't among them."""
-    ours = [attempt for attempt in attempts if attempt.case.stack_name == runner.plan.baseline]
+    ours = [attempt for attempt in attempts if is_base(runner.plan, attempt.case)]
     ours = [attempt for attempt in ours if attempt.replicate == ours[0].replicate]
     known = [runner.replicates.get((attempt.block, attempt.case.case_id), 0) for attempt in ours]
     replicate = 1 + max([*known, *(attempt.replicate for attempt in attempts)])

@@ -12,6 +12,7 @@ from threading import RLock
 from typing import Any
 
 from suite.case import OUT_OF_MEMORY, Attempt, Case, Flag, Outcome, Purpose, canonical_json
+from suite.environments import revisions
 from suite.guard.places import placeless, places_of
 from suite.ir import files
 from suite.ir.summary import Program
@@ -305,7 +306,7 @@ class Runner:
         outcome `error`."""
         import pyarrow as pa  # not before: the first process has started by now
 
-        places = places_of(ROOT, self.store.folder.parent)
+        places = places_of(ROOT, self.store.folder.parent) | revisions.places()
         row.update({name: placeless(value, places) for name, value in row.items() if isinstance(value, str)})
         try:
             self.store.write_attempt(attempt_name(attempt), row)

@@ -23,6 +23,7 @@ SET_ID = re.compile(r"\w[\w .+@=,-]{0,199}")  # pages have it in commands, so no
 REASONS = ("unsupported", "too_large")  # why a planned case isn't run
 DIGEST = re.compile(r"[0-9a-f]{64}")
 ENVIRONMENT = re.compile(rf"[a-z][a-z0-9_]*(@{NAME.pattern})?")  # `jax`, or a variant of it: part of files' names
+OF_REVISION = "STACKWARS_REVISION"  # the variable by which `flags` name the revision that a variant is
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 REVISION = re.compile(r"[0-9a-f]{7,64}")
 
@@ -110,6 +111,12 @@ class PlanFile:
             datetime.datetime.fromisoformat(self.created_at)
         except ValueError:
             raise UserError(f"{self.created_at[:60]!r} is no date and time.") from None
+
+    @property
+    def revisions(self) -> list[str]:
+        """Returns the revisions of a repository that the set compares; none of a set that compares stacks alone."""
+        named = (variables.get(OF_REVISION, "") for variables in self.flags.values())
+        return [*dict.fromkeys(filter(None, named))]
 
     def to_json(self) -> dict[str, Any]:
         fields: dict[str, Any] = msgspec.to_builtins(self, enc_hook=dict)

@@ -60,6 +60,11 @@ def imports(statement: ast.AST) -> Iterator[str]:
         yield statement.module.partition(".")[0]
 
 
+def imports_of(path: Path) -> set[str]:
+    """Returns all that a file imports, also inside of functions."""
+    return {name for node in ast.walk(parsed(path)) for name in imports(node)}
+
+
 def defined(tree: ast.Module) -> frozenset[str]:
     """Returns the names at the top of a file."""
     return frozenset(name for statement in tree.body for name in defines(statement))

@@ -14,11 +14,13 @@ from suite.case import Flag, Outcome
 from suite.cli.terminal.output import print_json, print_tables
 from suite.errors import COMMAND
 from suite.machine.description import named
+from suite.page.between_sets import compared_revisions, exported
 from suite.page.formats.export import document
 from suite.page.report import Report
 from suite.page.tables import Table
 from suite.results import Results
 from suite.results.analysis import Analysis, Comparison
+from suite.results.changes import changes
 from suite.results.outcomes import FAILED, FAILURES, NOTHING_MEASURED, gravest, outcome_text, outcome_words
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row, accepted
@@ -37,6 +39,7 @@ VERBS: dict[str, str] = {
     Outcome.WRONG: "gave wrong results",
     Outcome.DIFFER: "differ",
 }
+THRESHOLD = 1.05  # the ratio of times from which on a slower revision counts, as for `compare`
 MOST = 5  # failed cases that are printed; the others are only counted
 
 
@@ -53,7 +56,11 @@ def print_results(
         print(report.overview.sentence, *undecided(loaded, analysis), sep="\n")
         for stack, doubt in [pair for each in analysis.comparisons for pair in doubts(each)]:
             print(f"Note: {stack}: {doubt}.")
-        if any(each.head["implementation"] for each in analysis.comparisons):
+        if found := changes(store.plan_file, analysis, THRESHOLD):
+            tie = analysis.protocol.tie_ratio
+            print_tables(exported([compared_revisions(analysis, found, store.folder.name, tie)]).tables)
+            print(f"By another threshold, and as a page: {COMMAND} compare {store.folder} --by=variant --format=html")
+        elif any(each.head["implementation"] for each in analysis.comparisons):
             name = analysis.comparisons[0].timed[-1].stack if analysis.comparisons[0].timed else "STACK"
             print(f"Over another function, without measuring again: {COMMAND} report --baseline={name} --format=md")
     if report.cause:

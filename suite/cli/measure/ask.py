@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from suite.case import BEFORE
 from suite.cli.measure.run import run
 from suite.cli.options import RunOptions
-from suite.environments import say
+from suite.environments import revisions, say
 from suite.errors import COMMAND, UserError
 from suite.guard.out import write_own
+from suite.plan.planning import Selection
 
 # The names under which everybody has the frameworks.
 IMPORTS = {
@@ -46,6 +50,21 @@ class AskOptions(RunOptions):
     """an input of these expressions, like x=f32[4096,1024]"""
     gradient: bool = False
     """the gradient, in place of the result alone"""
+    before: str | None = None
+    """compare with what the file imports at another commit, branch or tag, in a folder, or in a release: einops==0.8"""
+    over: str | None = None
+    """compare the tags of the file's repository that match, like 'v1.*', with the oldest of them"""
+    install: str | None = None
+    """with --before or --over: installs each revision, like 'pip install -e .' (default: its tree is on the path)"""
+
+    def selection(self, cores: Sequence[int]) -> Selection:
+        chosen = super().selection(cores)
+        stacks = chosen.stacks or self.chosen_preset().stacks
+        return replace(chosen, stacks=revisions.variants_of(stacks)) if revisions.KNOWN else chosen
+
+    def given(self, **replaced: Any) -> tuple[str, ...]:
+        known = revisions.KNOWN.get(BEFORE)  # a branch moves, and a folder is a place of this machine
+        return super().given(**replaced, **({"before": known.name} if known else {}))
 
 
 def ask(*file: str, options: AskOptions = AskOptions()) -> int:
@@ -68,7 +87,27 @@ def ask(*file: str, options: AskOptions = AskOptions()) -> int:
     if options.gradient:
         options = replace(options, pass_=(*options.pass_, "gradient"), gradient=False)
     # A check's times are nobody's answer, so other runs may go on beside it.
-    return run(options=replace(options, preset="check", force=True) if options.check else options)
+    options = replace(options, preset="check", force=True) if options.check else options
+    if not (options.before or options.over or options.install):
+        return run(options=options)
+    check_revisions(options)
+    with revisions.of_question(
+        Path(options.file[0]).resolve(), options.before or "", options.over or "", options.install or ""
+    ):
+        return run(options=replace(options, engine="local") if options.install else options)
+
+
+def check_revisions(options: AskOptions) -> None:
+    """Raises UserError for options that don't go with --before and --over."""
+    if bool(options.before) == bool(options.over) or options.resume is not None:
+        raise UserError("--before=REV compares a question file with one revision, --over='v1.*' with tags: choose one.")
+    if options.shard or options.scheduler:
+        raise UserError("Revisions lie on this machine: leave --shard and --scheduler out.")
+    released = options.before and "==" in options.before
+    if options.python and (options.install or released):
+        raise UserError("--python is an interpreter that has everything: nothing is installed for it.")
+    if options.install and options.engine == "docker":
+        raise UserError("--install makes environments of this machine, not images: leave --engine=docker out.")
 
 
 def question(options: AskOptions) -> str:

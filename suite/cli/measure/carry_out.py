@@ -149,7 +149,7 @@ def interrupted(store: ResultSet, shown: ProgressLines) -> None:
     # Processes outside the blocks have block 0.
     cut = sum(row["block"] > 0 and row["block"] not in whole for row in store.read()[0])
     rest = f" {cut} of them belong to a block that isn't whole: they don't count, and the block runs again."
-    shown.note(
-        f"Interrupted. {store.finished()} finished processes are kept.{rest if cut else ''} "
-        f"`{COMMAND} run --resume={store.folder}` completes the set."
-    )
+    completes = f"`{COMMAND} run --resume={store.folder}` completes the set."
+    if store.plan_file.revisions:
+        completes = "The trees of the revisions are gone, so the set stays as it is."
+    shown.note(f"Interrupted. {store.finished()} finished processes are kept.{rest if cut else ''} {completes}")

@@ -11,10 +11,11 @@ from suite.cli.measure.reproduce import DIFFERS, print_claims
 from suite.cli.terminal.output import check_form, write_export, write_file
 from suite.cli.values import Several
 from suite.errors import COMMAND, UserError, check_known
-from suite.page.between_sets import compared_field, compared_sets, exported
+from suite.page.between_sets import compared_field, compared_revisions, compared_sets, exported
 from suite.page.formats.compare_page import FILE_NAME, compare_page
 from suite.results import Results
 from suite.results.between_sets import SetPair, Times, compare_sets
+from suite.results.changes import changes
 from suite.results.questions.behaviour import by_variant
 from suite.results.reproduction import NOT_RUN, ClaimResult, Reproduction, reproduction
 from suite.results.within_set import FIELDS, FieldComparison, compare_field
@@ -63,20 +64,24 @@ def compare(
         print_claims(confirmed, sets[0].path, sets[1].path)
         return DIFFERS if confirmed.result in (ClaimResult.SHIFTED, ClaimResult.CONTRADICTED) else 0
     tie = sets[0].protocol.tie_ratio
-    if by is not None:
-        within = within_one(sets[0], by, baseline)
-        pairs = [] if within else variant_pairs(times_of(sets[0]))
-    else:
-        within, pairs = None, between(sets, across=across)
+    whole = sets[0].analysis() if by == "variant" and baseline is None else None
+    found = changes(sets[0].plan_file, whole, threshold) if whole else []
+    within = within_one(sets[0], by, baseline) if by is not None and not found else None
+    pairs = [] if within or found else variant_pairs(times_of(sets[0])) if by else between(sets, across=across)
     if len(sets) > 1 and len({sha256(loaded.path / RESULTS) for loaded in sets}) == 1:
         print(f"Nothing changed: both are the set {sets[0].set_id}.")
         return 0
-    compared = [compared_field(*within, sets[0].path.name, tie)] if within else compared_sets(pairs, threshold, tie)
+    compared = compared_sets(pairs, threshold, tie)
+    if within:
+        compared = [compared_field(*within, sets[0].path.name, tie)]
+    elif whole and found:
+        compared = [compared_revisions(whole, found, sets[0].path.name, tie)]
     if format == "html":
         write_file(compare_page(compared, sets, title), out or FILE_NAME)
     else:
         write_export(exported(compared), format, out)
-    return REGRESSION if any(not pair.unlike and pair.regressions(threshold) for pair in pairs) else 0
+    worse = any(not pair.unlike and pair.regressions(threshold) for pair in pairs)
+    return REGRESSION if worse or any(change.is_worse for change in found) else 0
 
 
 def by_speedups(first: Results, second: Results) -> Reproduction | None:

@@ -89,7 +89,9 @@ def remedy(cell: CaseRow, case: Case) -> str:
 
 def cell_recipe(rows: Sequence[Row], cell: CaseRow, comparison: Comparison, file: PlanFile) -> CellRecipe:
     """Returns how to run a cell again: beside the comparison's baseline, or alone if the case failed. `rows` are those
-    of its processes."""
+    of its processes. Of a set that compares revisions there is no other way than all of it, in their repository."""
+    if file.revisions:
+        return CellRecipe(file.command, "", "", " and all others of the set", beside=False, about=())
     case, blocks = rows[0].case, len({row["block"] for row in rows})
     baseline = case.stack_name if cell.failed else comparison.baseline
     is_alone = baseline == case.stack_name

@@ -6,16 +6,18 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suite.environments import pythons, venv
+from suite.environments import pythons, revisions, venv
 from suite.environments.locks import ORCHESTRATOR, Locks, impossible, newest
+from suite.environments.revisions import Revision
 from suite.errors import COMMAND, UserError, check_known
-from suite.launch.engine import Engine, worker_environment
+from suite.launch.engine import Engine, ProcessRequest, worker_environment
 from suite.launch.local import Local
+from suite.launch.process import Exit
 from suite.machine import compiler, devices
 from suite.stacks.catalog import IMPORTS, OF_OPTIMIZERS, STACKS, Stack, environment_of
 
@@ -155,12 +157,31 @@ def lacks(client: DockerClient, target: str) -> str | None:
     return "Docker has no NVIDIA runtime here; install the NVIDIA Container Toolkit, or use --engine=local"
 
 
+class Revised(Engine):
+    """Runs the processes of one revision, which find its tree, by another engine."""
+
+    def __init__(self, engine: Engine, revision: Revision) -> None:
+        self.engine, self.columns = engine, engine.columns
+        self.variables, self.reads = revisions.variables(revision), [revision.folder] if revision.folder else []
+
+    def warm_up(self, code: str) -> None:
+        self.engine.warm_up(code)
+
+    def launch(self, request: ProcessRequest) -> Exit:
+        variables, reads = {**request.variables, **self.variables}, [*request.reads, *self.reads]
+        return self.engine.launch(replace(request, variables=variables, reads=reads))
+
+
 def provider(choice: Choice, locks: Locks, set_id: str, python: str | None) -> Callable[[str], Engine]:
     """Returns a function that gives the engine of each environment. A local environment is made when it is first
     needed; images exist already."""
 
     @cache
     def engine(name: str) -> Engine:
+        revision = revisions.of(name)
+        return Revised(plain(name, revision), revision) if revision else plain(name)
+
+    def plain(name: str, revision: Revision | None = None) -> Engine:
         lock = locks.of(name)
         if choice.client is not None:  # a local process never runs beside containers
             from suite.environments import images
@@ -174,6 +195,8 @@ def provider(choice: Choice, locks: Locks, set_id: str, python: str | None) -> C
             return Container(choice.client, image, lock.sha256, locks.target, set_id)
         if python is not None:
             return Local(Path(python))
+        if revision and revision.install:
+            return Local(revisions.installed(revision, lock), lock.sha256)
         return Local(venv.made(lock).python, lock.sha256)
 
     return engine

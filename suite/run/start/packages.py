@@ -1,4 +1,4 @@
-"""The packages that question files name, on top of the locks of a run."""
+"""The packages that question files name, and releases that are compared, on top of the locks of a run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from suite.environments import dependencies
+from suite.environments import dependencies, revisions
 from suite.environments.locks import Locks, names
 from suite.sets.plan import Plan
 from suite.stacks.catalog import STACKS, environment_of
@@ -26,9 +26,13 @@ def asked_packages(plan: Plan, workloads: Mapping[str, Workload], target: str) -
             continue
         imports = question.imports(stack.dialect)
         every = imports.union(*map(question.imports, question.dialects))
-        named = dependencies.read(question.folder, names(target)).of(stack.environment, imports, every)
-        if wanted := (*named, *(package for module, package in ALWAYS.items() if module in imports)):
-            found.setdefault(environment_of(stack.name, planned.case.variant), {})[question.folder] = wanted
+        wanted = dependencies.read(question.folder, names(target)).of(stack.environment, imports, every)
+        wanted += tuple(package for module, package in ALWAYS.items() if module in imports)
+        name = environment_of(stack.name, planned.case.variant)
+        if released := revisions.of(name):
+            wanted += released.requirements
+        if wanted:
+            found.setdefault(name, {})[question.folder] = wanted
     return found
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from suite.case import Planned
-from suite.environments import say, venv
+from suite.environments import revisions, say, venv
 from suite.environments.locks import Locks, impossible, newest, variants
 from suite.environments.variants import expanded
 from suite.errors import COMMAND, UserError, unknown
@@ -138,7 +138,11 @@ def chosen(
     locks = venv.fitting(names, locks)
     for sentence in venv.fallbacks(names, locks):
         say(sentence)
-    return choice, on_top(locks, asked)
+    locks = on_top(locks, asked)
+    for name in names if build else ():
+        if (revision := revisions.of(name)) and revision.install:
+            revisions.installed(revision, locks.of(name))
+    return choice, locks
 
 
 def with_fits(cases: Iterable[Planned], path: Path) -> tuple[Planned, ...]:

@@ -26,6 +26,7 @@ def reopen(path: Path, *, trust: bool = False, machine: str = "") -> tuple[Resul
     store = ResultSet.open(path)
     file = store.plan_file
     check_origin(store, trust=trust)
+    check_trees(store)
     if not file.scheduler:
         check_machine(store, machine)
     locks, missing = recorded(file)
@@ -66,6 +67,15 @@ def check_origin(store: ResultSet, *, trust: bool) -> None:
         raise UserError(
             f"{path} is whole, and the shares that its machines sent are no longer beside it: there is nothing to "
             "complete."
+        )
+
+
+def check_trees(store: ResultSet) -> None:
+    """Raises UserError for a set that compares revisions of a repository: only whoever has that has their code."""
+    if named := store.plan_file.revisions:
+        raise UserError(
+            f"{store.folder} compares {' with '.join(named)}, whose code isn't in the set. In their repository, "
+            f"`{store.plan_file.command}` measures them anew."
         )
 
 

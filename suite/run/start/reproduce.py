@@ -15,7 +15,7 @@ from suite.errors import UserError
 from suite.machine import facts
 from suite.plan.refusals import unsupported
 from suite.run.start import engines
-from suite.run.start.reopen import recorded
+from suite.run.start.reopen import check_trees, recorded
 from suite.run.start.run import Run, new_set_id
 from suite.sets.files import sha256
 from suite.sets.plan import PlanFile
@@ -109,7 +109,8 @@ def misfit(case: Case, workloads: Mapping[str, Workload]) -> str | None:
 def strange(store: ResultSet) -> list[str]:
     """Returns a phrase for everything in a set that would be used and isn't this project's: locks that would be
     installed, and variables that frameworks would get. Raises Damaged for a lock that has anything but packages,
-    versions and hashes."""
+    versions and hashes, and UserError for a set that compares revisions, whose code it doesn't have."""
+    check_trees(store)
     file = store.plan_file
     sentences = []
     for name, digest in file.locks.items():

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suite.case import Purpose
-from suite.environments import venv
+from suite.environments import revisions, venv
 from suite.environments.checkout import git, revision
 from suite.environments.locks import Locks
 from suite.environments.variants import flags
@@ -104,8 +104,10 @@ def stack_files(plan: Plan) -> list[Path]:
 
 
 def from_checkout(path: Path) -> str:
-    """Returns a path as a plan keeps it: what lies in the checkout, from there."""
-    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+    """Returns a path as a plan keeps it: what lies in the checkout, or in the repository whose revisions are compared,
+    from there."""
+    homes = (ROOT, *(place for place, word in revisions.places().items() if word == revisions.REPOSITORY))
+    return str(next((path.relative_to(home) for home in homes if path.is_relative_to(home)), path))
 
 
 def describe(run: Run, given: Sequence[str], options: Sequence[str] = ()) -> PlanFile:
@@ -132,7 +134,11 @@ def describe(run: Run, given: Sequence[str], options: Sequence[str] = ()) -> Pla
         code={name: run.workloads[name].digests for name in asked},
         locks={name: run.locks.of(name).sha256 for name in locked},
         fallbacks={name: words for name in locked if (words := venv.fallback(name, run.locks))},
-        flags={name: variables for name in locked if (variables := flags_of(name, run.locks))},
+        flags={
+            name: variables
+            for name in needed(run.plan)
+            if (name in locked or revisions.of(name)) and (variables := flags_of(name, run.locks))
+        },
         revision=revision() or None,
         dirty=bool(git("status", "--porcelain").strip()),
         change=source_change(),

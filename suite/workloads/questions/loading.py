@@ -1,10 +1,14 @@
 """Loads a question file in part: for some of its names only what these need. So a file may import every framework at
-its top, and build models there, though each environment has one framework."""
+its top, and build models there, though each environment has one framework.
+
+A process that measures one revision of a repository has the variable TREE: the repository's folder, then the folders of
+the revision's modules. These come before what is installed, and in place of those in the repository itself."""
 
 from __future__ import annotations
 import __future__
 
 import ast
+import os
 import sys
 from collections.abc import Iterable
 from functools import lru_cache
@@ -13,7 +17,9 @@ from pathlib import Path
 from types import ModuleType
 
 from suite.errors import UserError, at_line
-from suite.workloads.statements import EVERYWHERE, imports, needed, parsed
+from suite.workloads.statements import EVERYWHERE, imports, imports_of, needed, parsed
+
+TREE = "STACKWARS_TREE"
 
 
 def loaded(path: Path, names: Iterable[str]) -> ModuleType:
@@ -24,7 +30,11 @@ def loaded(path: Path, names: Iterable[str]) -> ModuleType:
 @lru_cache(maxsize=64)
 def part(path: Path, changed: int, names: tuple[str, ...]) -> ModuleType:
     folder = str(path.parent)
-    if folder not in sys.path:
+    for place in os.environ.get(TREE, "").split(os.pathsep)[1:]:
+        if place not in sys.path:  # after the standard library, since a repository may have a file of any name
+            installed = (n for n, known in enumerate(sys.path) if known.endswith("-packages"))
+            sys.path.insert(next(installed, len(sys.path)), place)
+    if folder not in sys.path and not is_tested(path.parent):
         sys.path.append(folder)  # last, since a question may be called like a package
     module = ModuleType(f"loaded_{path.stem}_{abs(hash((path, names)))}")
     module.__file__ = str(path)
@@ -42,6 +52,13 @@ def part(path: Path, changed: int, names: tuple[str, ...]) -> ModuleType:
             raise
         raise UserError(f"{path} can't be loaded: {at_line(broken, path)}.{advice(broken)}") from broken
     return module
+
+
+def is_tested(folder: Path) -> bool:
+    """Whether the modules in a question's folder belong to the package whose revisions are measured, so that they come
+    from the revision's tree alone. Modules beside a question elsewhere are part of the question: today's in each."""
+    root = os.environ.get(TREE, "").partition(os.pathsep)[0]
+    return bool(root) and (folder in (Path(root), Path(root, "src")) or (folder / "__init__.py").is_file())
 
 
 def advice(broken: Exception) -> str:
@@ -71,10 +88,9 @@ def beside(path: Path) -> list[Path]:
     """Returns the files of the modules and packages in a file's own folder that it imports, directly or by one another.
     Raises SyntaxError for one that isn't Python."""
     found: list[Path] = []
-    waiting = [path]
+    waiting = [] if is_tested(path.parent) else [path]
     while waiting:
-        named = {name for node in ast.walk(parsed(waiting.pop())) for name in imports(node)}
-        for name in sorted(named - {"suite"}):
+        for name in sorted(imports_of(waiting.pop()) - {"suite"}):
             package, module = path.parent / name, path.parent / f"{name}.py"
             files = [*sorted(package.rglob("*.py")), *([module] if module.is_file() else [])]
             new = [file for file in files if file != path and file not in found]
@@ -87,6 +103,8 @@ def beside(path: Path) -> list[Path]:
 
 def check_clash(name: str, path: Path) -> None:
     """Raises UserError for a module beside a file that would not be imported, since one of its name is installed."""
+    if TREE in os.environ:
+        return  # what is installed is a revision of it
     elsewhere = [folder for folder in sys.path if folder != str(path.parent)]
     if name in sys.stdlib_module_names or PathFinder.find_spec(name, elsewhere) is not None:
         raise UserError(
