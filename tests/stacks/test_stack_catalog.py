@@ -27,6 +27,8 @@ FRAMEWORKS = {
     "onnx",
     "onnxruntime",
     "onnxscript",
+    "openvino",
+    "iree",
 }
 names = st.lists(st.text("abxyz_019", min_size=1, max_size=4), min_size=1, max_size=4)
 
@@ -50,6 +52,9 @@ def test_the_stacks() -> None:
         "keras_torch",
         "keras_tf",
         "onnxruntime",
+        "openvino",
+        "torch_aot",
+        "iree",
     )
     for stack in STACKS.values():
         assert stack.dialect in ("numpy", "jax", "torch", "tf", "keras")

@@ -19,6 +19,8 @@ PACKAGES = {
     "torch-tpu": "TorchTPU",
     "tensorflow": "TensorFlow",
     "onnxruntime": "ONNX Runtime",
+    "openvino": "OpenVINO",
+    "iree-base-compiler": "IREE",
     "numpy": "NumPy",
 }  # the packages that a table names: {name in a lock: name in the table}
 BUILDS = {"tensorflow-cpu": "tensorflow", "tensorflow-tpu": "tensorflow"}  # other names of the same package

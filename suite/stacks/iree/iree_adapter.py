@@ -1,0 +1,150 @@
+"""IREE: the StableHLO that JAX makes of a step, compiled by IREE's compiler for this machine and run by its runtime.
+
+JAX only traces. Weights, state and inputs are IREE's own buffers, and the training state is donated as to XLA.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from suite.stacks import base, kernels
+from suite.stacks.jax import jax_jit_adapter as jax_jit
+
+# What IREE's guide to CPUs recommends. Its defaults are neither this machine's instructions nor optimized.
+FLAGS = ("--iree-llvmcpu-target-cpu=host", "--iree-opt-level=O2", "--iree-opt-data-tiling")
+
+
+class Array:
+    """A buffer of IREE's as an array in the type that JAX gives it: IREE has no unsigned integers."""
+
+    def __init__(self, runtime: Any, device: Any, view: Any, dtype: Any) -> None:
+        self.runtime, self.device, self.view, self.dtype = runtime, device, view, np.dtype(dtype)
+        self.shape = tuple(view.shape)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Returns a copy on the host."""
+        held = self.runtime.DeviceArray(self.device, self.view, override_dtype=self.dtype)
+        return np.array(held.to_host(), dtype)
+
+
+class Program:
+    """A function that is traced by JAX and compiled by IREE at its first call with a tree of arguments."""
+
+    def __init__(self, adapter: Adapter, jitted: Any) -> None:
+        self.adapter, self.jitted = adapter, jitted
+        self.loaded: dict[Any, Any] = {}  # by the tree of arguments
+
+    def __call__(self, *arguments: Any) -> Any:
+        adapter, runtime = self.adapter, self.adapter.runtime
+        leaves, tree = adapter.jax.tree.flatten(arguments)
+        if tree not in self.loaded:
+            self.loaded[tree] = self.load(arguments)
+        context, function, types, results_tree = self.loaded[tree]
+        given, results = runtime.VmVariantList(len(leaves)), runtime.VmVariantList(len(types))
+        for leaf in leaves:
+            given.push_ref((leaf if isinstance(leaf, Array) else adapter.put(leaf)).view)
+        context.invoke(function, given, results)
+        views = (results.get_as_object(place, runtime.HalBufferView) for place in range(len(types)))
+        arrays = [adapter.array(view, dtype) for view, dtype in zip(views, types, strict=True)]
+        return adapter.jax.tree.unflatten(results_tree, arrays)
+
+    def load(self, arguments: Any) -> Any:
+        """Returns what calls need: the context and the function in it, the types of the results, and their tree."""
+        from iree.compiler import tools
+
+        adapter = self.adapter
+        lowered = self.lower(*adapter.shapes(arguments))
+        results, tree = adapter.jax.tree.flatten(lowered.out_info)
+        compiled = tools.compile_str(
+            lowered.as_text(), target_backends=["llvm-cpu"], input_type="stablehlo", extra_args=FLAGS
+        )
+        module = adapter.runtime.VmModule.copy_buffer(adapter.config.vm_instance, compiled)
+        context = adapter.runtime.SystemContext([module], adapter.config)
+        adapter.programs_made += 1
+        return context.vm_context, module.lookup_function("main"), [each.dtype for each in results], tree
+
+    def lower(self, *arguments: Any) -> Any:
+        return self.jitted.lower(*arguments)
+
+    def trace(self, *arguments: Any) -> Any:
+        return self.jitted.trace(*arguments)
+
+
+class Adapter(jax_jit.Adapter):
+    """State: as of `jax_jit`, in IREE's arrays."""
+
+    knobs = ()
+    packages = (*jax_jit.Adapter.packages, "iree-base-compiler", "iree-base-runtime")
+
+    def __init__(self, case, workload):
+        super().__init__(case, workload)
+        import iree.runtime
+
+        self.runtime = iree.runtime
+        self.compiled, self.programs_made = {}, 0
+
+    @classmethod
+    def environ(cls, case, cache_directory):
+        # By default IREE takes one thread for each physical core, and pins them.
+        threads = f"--task_topology_group_count={case.threads}"
+        return super().environ(case, cache_directory) | {"IREE_PY_RUNTIME_FLAGS": threads}
+
+    def device(self):
+        self.config = self.runtime.Config("local-task")
+        return super().device() | {"iree_flags": " ".join(FLAGS)}
+
+    def compile(self, function, **options):
+        key = (function, *options.items())
+        if key not in self.compiled:
+            # IREE's function has all arguments: none is dropped because it is unused.
+            self.compiled[key] = Program(self, self.jax.jit(function, keep_unused=True, **options))
+        return self.compiled[key]
+
+    def build(self, abstract=False):
+        super().build(abstract)
+        if self.train and self.optimizer:
+            self.transform = self.transform._replace(init=partial(self.moments_of, self.compile(self.transform.init)))
+
+    def moments_of(self, init, weights):
+        """Returns the optimizer's first state. IREE gives equal results of a program one buffer, and a buffer that is
+        donated twice would be written twice: so each gets its own."""
+        return self.jax.tree.map(lambda moment: self.put(np.asarray(moment)), init(weights))
+
+    def put(self, value):
+        value = np.asarray(value, order="C")
+        device = self.config.device
+        return self.array(self.runtime.asdevicearray(device, value)._buffer_view, value.dtype)
+
+    def array(self, view, dtype):
+        return Array(self.runtime, self.config.device, view, dtype)
+
+    def put_named(self, name, value):
+        return self.put(value.astype(self.jax.numpy.bfloat16) if self.types[name] == "bfloat16" else value)
+
+    def wait(self, state, outputs):
+        """Does nothing: a call returns when its results are computed."""
+
+    def counters(self):
+        counted = {"compiles": self.programs_made, "compile_seconds": None}  # JAX's own are those of its small helpers
+        return super().counters() | counted
+
+    def program_flops(self, state, batch):
+        return None
+
+    def program_memory(self, state, batch):
+        return base.Adapter.program_memory(self, state, batch)
+
+    def compile_on_shapes(self, parameters, batch):
+        return base.Adapter.compile_on_shapes(self, parameters, batch)
+
+    def kernels_used(self, logs):
+        return [kernels.LibraryUse("IREE")]
+
+    def holders(self, logs, state, batch):
+        return None
+
+    def profile(self, steps, folder):
+        return None

@@ -1,0 +1,66 @@
+"""PyTorch with AOTInductor: the forward pass is exported, compiled ahead into a package, and loaded from there.
+
+The package is what the first process leaves in the compile cache. A process with a warm cache loads it, without
+PyTorch's compiler in Python.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from suite.stacks.torch import torch_inductor_adapter as torch_inductor
+from suite.stacks.torch.torch_exported_adapter import ExportedAdapter
+
+
+class Program:
+    """A loaded package with the weights that it runs with."""
+
+    def __init__(self, loader: Any, weights: dict[str, Any], tree: Any) -> None:
+        self.loader, self.weights, self.tree = loader, [*weights.values()], tree
+
+    def __call__(self, batch: dict[str, Any]) -> Any:
+        # The loader's own call would read the trees of inputs and results from their JSON each time.
+        return self.tree(self.loader.boxed_run([*self.weights, *batch.values()]))
+
+    read = __call__
+
+
+class Adapter(ExportedAdapter):
+    """Weights are inputs of the compiled program, as on all other stacks."""
+
+    environ = torch_inductor.Adapter.environ
+
+    def __init__(self, case, workload):
+        super().__init__(case, workload)
+        self.compile_seconds = 0.0
+
+    def device(self):
+        torch_inductor.refuse_spaces()
+        return super().device()
+
+    def prepared(self, function, weights, batch):
+        """Returns the package of `function(weights, batch)`, which is compiled unless an earlier process has left it in
+        the cache."""
+        folder = Path(os.environ["TORCHINDUCTOR_CACHE_DIR"])
+        package = folder / f"{function.__name__}-{self.case.precision}.pt2"
+        if not package.exists():
+            from torch._dynamo.utils import compilation_time_metrics
+
+            folder.mkdir(parents=True, exist_ok=True)
+            exported = self.exported(function, weights, batch)
+            self.torch._inductor.aoti_compile_and_package(exported, package_path=str(package))
+            self.programs_made += 1
+            self.compile_seconds = float(sum(map(sum, compilation_time_metrics.values())))
+        return package
+
+    def program(self, package, weights):
+        from torch.utils import _pytree
+
+        loader = self.torch._inductor.aoti_load_package(str(package)).loader
+        tree = _pytree.treespec_loads(loader.get_call_spec()[1])
+        return Program(loader, weights, lambda leaves: _pytree.tree_unflatten(leaves, tree))
+
+    def counters(self):
+        return super().counters() | {"compile_seconds": self.compile_seconds}
