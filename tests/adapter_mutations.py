@@ -396,8 +396,8 @@ MUTANTS: dict[str, AdapterMutant] = {
         workload="ffn"),
     "openvino: weights in half": exported(
         "weights are rounded to float16, as in a saved model",
-        ("(tensor.contiguous().numpy()", "((tensor.half().float() if tensor.is_floating_point() else tensor).numpy()"),
-        stack="openvino"),
+        ("(tensor.contiguous().numpy()",
+         "((tensor.half().float() if tensor.is_floating_point() else tensor).contiguous().numpy()"), stack="openvino"),
     "torch_aot: a constant input": exported(
         "the first batch of all is a constant of the program",
         (AOT_INPUTS, "*(Program.kept.setdefault('it', batch) if 'tokens' in batch else batch).values()]))"),
@@ -419,7 +419,8 @@ MUTANTS: dict[str, AdapterMutant] = {
             IREE_MOMENT, "moment"),)}),
     "iree: state isn't returned": AdapterMutant(
         "stack", "a training step's results are those of its first call", "iree", "gpt2", {IREE: ((
-            "unflatten(results_tree, arrays)", "unflatten(results_tree, self.__dict__.setdefault(str(tree), arrays))"),)}),
+            "unflatten(results_tree, arrays)",
+            "unflatten(results_tree, self.__dict__.setdefault(str(tree), arrays))"),)}),
     # --- buffers ---
     "torch: inference": torch_step("training runs in inference mode", ".train(self.train)", ".train(False)", "resnet50",
                                    kind="buffer"),

@@ -33,6 +33,7 @@ def {dialect}_it(x):
 """
 HALF, BRAIN = 'normal(3, 3, dtype="float16")', 'normal(3, 3, dtype="bfloat16")'
 SEGMENTS = 'torch.segment_reduce(a, "sum", lengths=torch.tensor([2, 1]))'
+POOLED = 'jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (3, 3), (2, 2), "SAME")'
 COUNTS = "tf.raw_ops.DenseBincount(input=tf.constant([1, 2]), size=3, weights=x[0][:2])"
 ASKED = {
     "Detected unsupported": ("tf_xla", "normal(3, 3)", "return tf.linalg.lstsq(x, x, fast=False)"),
@@ -48,6 +49,9 @@ ASKED = {
     "the derivative for": ("torch_eager", "normal(3)", "return torch.special.gammainc(x.abs(), x.abs())", "gradient"),
     "forward AD": ("torch_eager", "normal(3)", f"return torch.func.jacfwd(lambda a: {SEGMENTS})(x)"),
     "Could not run": ("torch_xla", "normal(3, 3)", "return x.to_sparse().to_dense()"),
+    "No conversion rule": ("openvino", "normal(3)", "return torch.special.airy_ai(x)"),
+    "call_target_name": ("iree", "normal(3, 3)", "return jnp.linalg.cholesky(x @ x.T)"),
+    "?!custom_call": ("iree", "normal(8, 8)", f"return {POOLED}", "gradient"),
     "Differentiation rule": ("jax_jit", "normal(3, 3)", "return jax.scipy.linalg.schur(x)[0]", "gradient"),
 }
 
@@ -62,7 +66,13 @@ def ended(folder: Path, stack: str, x: str, body: str, pass_: str = "forward") -
 
 
 def for_release(asked: list[str], few: int) -> list[Any]:
-    return [pytest.param(each, marks=[pytest.mark.release] * (place >= few)) for place, each in enumerate(asked)]
+    """Parameters; all but a few are for a release, or for who has made a stack's environment on request."""
+    of = [STACKS[ASKED[each][0]] for each in asked]
+    marks = [
+        [pytest.mark.environments(stack.environment)] if stack.on_request else [pytest.mark.release] * (place >= few)
+        for place, stack in enumerate(of)
+    ]
+    return [pytest.param(each, marks=marked) for each, marked in zip(asked, marks, strict=True)]
 
 
 @pytest.mark.parametrize("words", for_release([*ASKED], 4))

@@ -14,6 +14,9 @@ from suite.stacks.torch import torch_inductor_adapter as torch_inductor
 from suite.stacks.torch.torch_exported_adapter import ExportedAdapter
 
 
+WHOLE = "compile_fx.<locals>.fw_compiler_base"  # the metric that holds all others of a program that is compiled ahead
+
+
 class Program:
     """A loaded package with the weights that it runs with."""
 
@@ -52,7 +55,7 @@ class Adapter(ExportedAdapter):
             exported = self.exported(function, weights, batch)
             self.torch._inductor.aoti_compile_and_package(exported, package_path=str(package))
             self.programs_made += 1
-            self.compile_seconds = float(sum(map(sum, compilation_time_metrics.values())))
+            self.compile_seconds = float(sum(compilation_time_metrics[WHOLE]))
         return package
 
     def program(self, package, weights):
