@@ -13,7 +13,6 @@ from typing import Any
 from suite.stacks.torch import torch_inductor_adapter as torch_inductor
 from suite.stacks.torch.torch_exported_adapter import ExportedAdapter
 
-
 WHOLE = "compile_fx.<locals>.fw_compiler_base"  # the metric that holds all others of a program that is compiled ahead
 
 
