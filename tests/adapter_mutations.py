@@ -63,7 +63,6 @@ ONNX, OPENVINO = "onnxruntime/onnxruntime_adapter.py", "openvino/openvino_adapte
 AOT, IREE = "torch/torch_aot_adapter.py", "iree/iree_adapter.py"
 BOUND_INPUTS = "        for name, value in batch.items():\n"
 ONNX_TEXT = "            proto.SerializeToString(), options"
-AOT_INPUTS = "*batch.values()]))"
 IREE_LEAVES, IREE_MOMENT = "adapter.jax.tree.flatten(arguments)", "self.put(np.asarray(moment))"
 TF, RULES = "tensorflow/tf_eager_adapter.py", "tensorflow/tf_optimizers.py"
 
@@ -386,10 +385,11 @@ MUTANTS: dict[str, AdapterMutant] = {
         "                [each.__setattr__('f', 10 * each.f) for node in proto.graph.node\n"
         "                 for each in node.attribute if each.name == 'epsilon'] and False or " + ONNX_TEXT.strip())),
     **of_every_runtime(),
-    "openvino: a constant input": exported(
+    **{f"{stack}: a constant input": exported(
         "the first batch of all is a constant of the program",
-        (BOUND_INPUTS, "        if 'tokens' in batch:\n"
-         "            Program.kept = batch = getattr(Program, 'kept', batch)\n" + BOUND_INPUTS), stack="openvino"),
+        (inputs, inputs.replace(
+            "batch", "(vars(self.torch).setdefault('kept', batch) if 'tokens' in batch else batch)")),
+        stack=stack) for stack, inputs in (("openvino", "value in batch.items()"), ("torch_aot", "*batch.values()]"))},
     "openvino: its default precision": exported(
         "nothing forces or checks float32: bfloat16 on CPUs that have its arithmetic",
         ("            hints.inference_precision: wanted,\n", ""), ("!= wanted:", "is None:"), stack="openvino",
@@ -398,10 +398,6 @@ MUTANTS: dict[str, AdapterMutant] = {
         "weights are rounded to float16, as in a saved model",
         ("(tensor.contiguous().numpy()",
          "((tensor.half().float() if tensor.is_floating_point() else tensor).contiguous().numpy()"), stack="openvino"),
-    "torch_aot: a constant input": exported(
-        "the first batch of all is a constant of the program",
-        (AOT_INPUTS, "*(Program.kept.setdefault('it', batch) if 'tokens' in batch else batch).values()]))"),
-        ("    read = __call__\n", "    read = __call__\n    kept = {}\n"), stack="torch_aot"),
     "torch_aot: bf16 as f32": AdapterMutant("precision", "computes f32 under autocast", "torch_aot", "ffn", {
         MODULES: (('if precision != "bf16":', 'if precision == "tf32":'),)}, pass_="forward"),
     "iree: keeps its inputs": exported(
@@ -409,8 +405,8 @@ MUTANTS: dict[str, AdapterMutant] = {
         (IREE_LEAVES, f"self.__dict__.setdefault('kept', {IREE_LEAVES})"), stack="iree"),
     "iree: products in bfloat16": exported(
         "the compiler rounds the operands of products", ('"--iree-opt-level=O2"',
-        '"--iree-opt-level=O2", "--iree-global-opt-enable-demote-contraction-inputs-to-bf16=matmul"'), stack="iree",
-        workload="ffn"),
+        "*(f'--iree-global-opt-demote-contraction-inputs-{it}' for it in ('type=bf16', 'operations=matmul'))"),
+        ('"--iree-opt-data-tiling"', '"--iree-opt-level=O2", "--iree-opt-data-tiling"'), stack="iree", workload="ffn"),
     "iree: moments begin at one": AdapterMutant(
         "optimizer", "AdamW's moments don't begin at zero", "iree", "ffn", {IREE: ((
             IREE_MOMENT, IREE_MOMENT.replace("(moment)", "(moment) + np.asarray(moment).dtype.type(1)")),)}),

@@ -23,19 +23,6 @@ FLAGS = (
 )
 
 
-class Array:
-    """A buffer of IREE's as an array in the type that JAX gives it: IREE has no unsigned integers."""
-
-    def __init__(self, runtime: Any, device: Any, view: Any, dtype: Any) -> None:
-        self.runtime, self.device, self.view, self.dtype = runtime, device, view, np.dtype(dtype)
-        self.shape = tuple(view.shape)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """Returns a copy on the host."""
-        held = self.runtime.DeviceArray(self.device, self.view, override_dtype=self.dtype)
-        return np.array(held.to_host(), dtype)
-
-
 class Program:
     """A function that is traced by JAX and compiled by IREE at its first call with a tree of arguments."""
 
@@ -51,7 +38,7 @@ class Program:
         context, function, types, results_tree = self.loaded[tree]
         given, results = runtime.VmVariantList(len(leaves)), runtime.VmVariantList(len(types))
         for leaf in leaves:
-            given.push_ref((leaf if isinstance(leaf, Array) else adapter.put(leaf)).view)
+            given.push_ref((leaf if isinstance(leaf, runtime.DeviceArray) else adapter.put(leaf))._buffer_view)
         context.invoke(function, given, results)
         views = (results.get_as_object(place, runtime.HalBufferView) for place in range(len(types)))
         arrays = [adapter.array(view, dtype) for view, dtype in zip(views, types, strict=True)]
@@ -62,7 +49,7 @@ class Program:
         from iree.compiler import tools
 
         adapter = self.adapter
-        lowered = self.lower(*adapter.shapes(arguments))
+        lowered = self.jitted.lower(*adapter.shapes(arguments))
         results, tree = adapter.jax.tree.flatten(lowered.out_info)
         compiled = tools.compile_str(
             lowered.as_text(), target_backends=["llvm-cpu"], input_type="stablehlo", extra_args=FLAGS
@@ -70,10 +57,7 @@ class Program:
         module = adapter.runtime.VmModule.copy_buffer(adapter.config.vm_instance, compiled)
         context = adapter.runtime.SystemContext([module], adapter.config)
         adapter.programs_made += 1
-        return context.vm_context, module.lookup_function("main"), [each.dtype for each in results], tree
-
-    def lower(self, *arguments: Any) -> Any:
-        return self.jitted.lower(*arguments)
+        return context.vm_context, module.lookup_function("main"), [np.dtype(each.dtype) for each in results], tree
 
     def trace(self, *arguments: Any) -> Any:
         return self.jitted.trace(*arguments)
@@ -84,6 +68,8 @@ class Adapter(jax_jit.Adapter):
 
     knobs = ()
     packages = (*jax_jit.Adapter.packages, "iree-base-compiler", "iree-base-runtime")
+    holders, profile = base.Adapter.holders, base.Adapter.profile  # JAX's and XLA's know nothing of its programs
+    program_memory, compile_on_shapes = base.Adapter.program_memory, base.Adapter.compile_on_shapes
 
     def __init__(self, case, workload):
         super().__init__(case, workload)
@@ -120,12 +106,11 @@ class Adapter(jax_jit.Adapter):
         return self.jax.tree.map(lambda moment: self.put(np.asarray(moment)), init(weights))
 
     def put(self, value):
-        value = np.asarray(value, order="C")
-        device = self.config.device
-        return self.array(self.runtime.asdevicearray(device, value)._buffer_view, value.dtype)
+        return self.runtime.asdevicearray(self.config.device, value, implicit_host_transfer=True)
 
     def array(self, view, dtype):
-        return Array(self.runtime, self.config.device, view, dtype)
+        """Returns a buffer as an array in the type that JAX gives it: IREE has no unsigned integers."""
+        return self.runtime.DeviceArray(self.config.device, view, implicit_host_transfer=True, override_dtype=dtype)
 
     def put_named(self, name, value):
         return self.put(value.astype(self.jax.numpy.bfloat16) if self.types[name] == "bfloat16" else value)
@@ -137,20 +122,5 @@ class Adapter(jax_jit.Adapter):
         counted = {"compiles": self.programs_made, "compile_seconds": None}  # JAX's own are those of its small helpers
         return super().counters() | counted
 
-    def program_flops(self, state, batch):
-        return None
-
-    def program_memory(self, state, batch):
-        return base.Adapter.program_memory(self, state, batch)
-
-    def compile_on_shapes(self, parameters, batch):
-        return base.Adapter.compile_on_shapes(self, parameters, batch)
-
     def kernels_used(self, logs):
         return [kernels.LibraryUse("IREE")]
-
-    def holders(self, logs, state, batch):
-        return None
-
-    def profile(self, steps, folder):
-        return None

@@ -7,44 +7,10 @@ that is deployed: OpenVINO then packs them for its kernels, and computes beforeh
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from suite.stacks import kernels
 from suite.stacks.knobs import FROZEN
 from suite.stacks.torch.torch_exported_adapter import ExportedAdapter, refuse_complex_results
-
-
-class Program:
-    """A request of a compiled model, with the weights that it runs with."""
-
-    def __init__(self, compiled: Any, weights: dict[str, Any], names: list[str], new: Any, tree: Any) -> None:
-        self.compiled, self.weights, self.new, self.tree = compiled, weights, new, tree
-        self.names = names  # of the inputs, in their order
-        self.request = self.with_weights()
-
-    def with_weights(self) -> Any:
-        """Returns a new request, to which the weights are bound once: nothing is copied."""
-        request = self.compiled.create_infer_request()
-        for name, value in self.weights.items():
-            request.set_input_tensor(self.names.index(name), value)
-        return request
-
-    def __call__(self, batch: dict[str, Any]) -> Any:
-        """Returns the tree of outputs in memory of their own. The call returns when they are computed."""
-        return self.run(self.request, batch)
-
-    def read(self, batch: dict[str, Any]) -> Any:
-        """Returns the same as a call, whose request may be wrong: here all inputs are bound anew."""
-        return self.run(self.with_weights(), batch)
-
-    def run(self, request: Any, batch: dict[str, Any]) -> Any:
-        for name, value in batch.items():
-            request.set_input_tensor(self.names.index(name), value)
-        outputs = [self.new(output) for output in self.compiled.outputs]
-        for place, output in enumerate(outputs):
-            request.set_output_tensor(place, output)  # anew, or the call would overwrite those of the call before
-        request.infer(share_outputs=True)
-        return self.tree(outputs)
 
 
 class Adapter(ExportedAdapter):
@@ -75,8 +41,8 @@ class Adapter(ExportedAdapter):
         exported = self.exported(function, weights, batch)
         refuse_complex_results(exported, self.title)
         model, names = self.openvino.convert_model(exported), [*weights, *batch]
-        shapes = {each: self.tensor({**weights, **batch}[name]).shape for each, name in enumerate(names)}
-        model.reshape({place: [*shape] for place, shape in shapes.items()})
+        shapes = [[*self.tensor(value).shape] for values in (weights, batch) for value in values.values()]
+        model.reshape(dict(enumerate(shapes)))  # it knows only their ranks
         return model, names, exported.call_spec.out_spec
 
     def program(self, prepared, weights):
@@ -95,14 +61,24 @@ class Adapter(ExportedAdapter):
             self.openvino.properties.inference_num_threads: self.case.threads,
             self.openvino.properties.num_streams: 1,
         }
-        self.compiled = self.core.compile_model(model, "CPU", settings)
-        if (found := self.compiled.get_property(hints.inference_precision)) != wanted:
+        compiled = self.compiled = self.core.compile_model(model, "CPU", settings)
+        if (found := compiled.get_property(hints.inference_precision)) != wanted:
             raise RuntimeError(f"OpenVINO was asked for float32 and says that it infers in {found}")
         self.programs_made += 1
-        return Program(self.compiled, weights, names, self.empty, lambda leaves: _pytree.tree_unflatten(leaves, tree))
+        request, inputs = compiled.create_infer_request(), {name: place for place, name in enumerate(names)}
+        for name, value in weights.items():  # bound once: nothing is copied
+            request.set_input_tensor(inputs[name], value)
 
-    def empty(self, output):
-        return self.openvino.Tensor(output.element_type, output.shape)
+        def run(batch):
+            for name, value in batch.items():
+                request.set_input_tensor(inputs[name], value)
+            outputs = [self.openvino.Tensor(each.element_type, each.shape) for each in compiled.outputs]
+            for place, output in enumerate(outputs):
+                request.set_output_tensor(place, output)  # anew, or the call would overwrite those of the call before
+            request.infer(share_outputs=True)
+            return _pytree.tree_unflatten(outputs, tree)
+
+        return run
 
     def frozen(self, model, names, weights):
         """Returns a model with its weights as constants, and the names of the inputs that are left."""
@@ -115,7 +91,7 @@ class Adapter(ExportedAdapter):
         return model, rest
 
     def kernels_used(self, logs):
-        """Returns the instruction sets of the compiled model's operations, by the names of their kernels."""
-        names = [str(node.get_rt_info()["primitiveType"]) for node in self.compiled.get_runtime_model().get_ops()]
-        used = Counter(kernels.instructions(name, None) for name in names)
+        """Returns the instruction sets of the compiled model's operations, by their kernels: `brgemm_avx512_f32`."""
+        names = [node.get_rt_info()["primitiveType"].value for node in self.compiled.get_runtime_model().get_ops()]
+        used = Counter(kernels.instructions(name, None) for name in names if not name.startswith("unknown"))
         return [kernels.LibraryUse("OpenVINO", isa, calls) for isa, calls in used.most_common()]

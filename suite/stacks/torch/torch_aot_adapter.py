@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 from suite.stacks.torch import torch_inductor_adapter as torch_inductor
 from suite.stacks.torch.torch_exported_adapter import ExportedAdapter
@@ -16,31 +15,10 @@ from suite.stacks.torch.torch_exported_adapter import ExportedAdapter
 WHOLE = "compile_fx.<locals>.fw_compiler_base"  # the metric that holds all others of a program that is compiled ahead
 
 
-class Program:
-    """A loaded package with the weights that it runs with."""
-
-    def __init__(self, loader: Any, weights: dict[str, Any], tree: Any) -> None:
-        self.loader, self.weights, self.tree = loader, [*weights.values()], tree
-
-    def __call__(self, batch: dict[str, Any]) -> Any:
-        # The loader's own call would read the trees of inputs and results from their JSON each time.
-        return self.tree(self.loader.boxed_run([*self.weights, *batch.values()]))
-
-    read = __call__
-
-
-class Adapter(ExportedAdapter):
+class Adapter(ExportedAdapter, torch_inductor.Adapter):
     """Weights are inputs of the compiled program, as on all other stacks."""
 
-    environ = torch_inductor.Adapter.environ
-
-    def __init__(self, case, workload):
-        super().__init__(case, workload)
-        self.compile_seconds = 0.0
-
-    def device(self):
-        torch_inductor.refuse_spaces()
-        return super().device()
+    compile_seconds = 0.0
 
     def prepared(self, function, weights, batch):
         """Returns the package of `function(weights, batch)`, which is compiled unless an earlier process has left it in
@@ -60,9 +38,10 @@ class Adapter(ExportedAdapter):
     def program(self, package, weights):
         from torch.utils import _pytree
 
-        loader = self.torch._inductor.aoti_load_package(str(package)).loader
+        # The package's own call would read the trees of inputs and results from their JSON each time.
+        loader, values = self.torch._inductor.aoti_load_package(str(package)).loader, [*weights.values()]
         tree = _pytree.treespec_loads(loader.get_call_spec()[1])
-        return Program(loader, weights, lambda leaves: _pytree.tree_unflatten(leaves, tree))
+        return lambda batch: _pytree.tree_unflatten(loader.boxed_run([*values, *batch.values()]), tree)
 
     def counters(self):
         return super().counters() | {"compile_seconds": self.compile_seconds}

@@ -26,13 +26,15 @@ class ExportedAdapter(torch_eager.Adapter):
     """A program is exported, and compiled for the machine, in the first step: as a compiler's is.
 
     A subclass has `prepared`, which exports a function on shapes, and `program`, which makes the result ready to be
-    called with a batch. A program's `read` computes the same as its call, where possible by another way. `value` and
-    `tensor` turn PyTorch's tensors into the runtime's own, and back.
+    called with a batch; it returns the tree of results, in memory of their own. A program's `read`, if it has one,
+    computes the same by another way. `value` and `tensor` turn PyTorch's tensors into the runtime's own, and back.
     """
 
     knobs = ()
     untraceable = ("GuardOnDataDependentSymNode", "DynamicOutputShapeException", "DataDependentOutputException")
     lacks: tuple[str, ...] = ()  # types of tensors, by the beginnings of their names
+    holders, profile = base.Adapter.holders, base.Adapter.profile  # eager's know nothing of a program
+    compile, compile_on_shapes = torch_eager.Adapter.compile, base.Adapter.compile_on_shapes
 
     def __init__(self, case, workload):
         super().__init__(case, workload)
@@ -119,7 +121,8 @@ class ExportedAdapter(torch_eager.Adapter):
                 if name in self.tensors.parameters or name in self.buffers
             }
         if what == "output":
-            return {"output": self.results(self.made(state, batch).read(batch))}
+            program = self.made(state, batch)
+            return {"output": self.results(getattr(program, "read", program)(batch))}
         raise Unsupported(f"{self.title} takes no gradients")
 
     def update(self, parameters, gradients):
@@ -127,15 +130,6 @@ class ExportedAdapter(torch_eager.Adapter):
 
     def counters(self):
         return super().counters() | {"compiles": self.programs_made}  # one for each program
-
-    def holders(self, logs, state, batch):
-        return None
-
-    def profile(self, steps, folder):
-        return None
-
-    def compile_on_shapes(self, parameters, batch):
-        return base.Adapter.compile_on_shapes(self, parameters, batch)
 
 
 def refuse_complex_results(exported, title):

@@ -51,8 +51,9 @@ class Adapter(torch_eager.Adapter):
         return super().profile_environ(case, cache_directory) | {"TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE": "1"}
 
     def device(self):
-        if self.case.target == "cpu":
-            refuse_spaces()
+        for path in (os.environ["TORCHINDUCTOR_CACHE_DIR"], sys.prefix):
+            if " " in path and self.case.target == "cpu":
+                raise Unsupported(f"Inductor passes paths to the C++ compiler unquoted, and there is a space in {path}")
         return super().device()
 
     def compile(self, function):
@@ -98,13 +99,6 @@ class Adapter(torch_eager.Adapter):
 
     def counters(self):
         return super().counters() | compiled()
-
-
-def refuse_spaces():
-    """Raises Unsupported where Inductor can't call its C++ compiler."""
-    for path in (os.environ["TORCHINDUCTOR_CACHE_DIR"], sys.prefix):
-        if " " in path:
-            raise Unsupported(f"Inductor passes paths to the C++ compiler unquoted, and there is a space in {path}")
 
 
 def compiled():
