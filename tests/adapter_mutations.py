@@ -55,11 +55,15 @@ NUMPY_OPTIMIZERS: dict[str, tuple[Replacement, ...]] = {
 
 TORCH, MODULES = "torch/torch_eager_adapter.py", "torch/torch_modules.py"
 JAX, RUNTIME = "jax/jax_eager_adapter.py", "jax/jax_runtime.py"
-ONNX = "onnxruntime/onnxruntime_adapter.py"
-ONNX_INPUTS = "        for name, value in batch.items():\n"
-ONNX_CALL = "functional_call(self.model, weights, kwargs=batch)"
-ONNX_PROGRAM = "self.program(self.exported, state.weights, record)"
+# Of the stacks that run an exported program: what they share, and each one's own.
+EXPORTED = "torch/torch_exported_adapter.py"
+EXPORTED_CALL = "call(self.model, weights, kwargs=batch)"
+EXPORTED_PROGRAM = "self.program(self.artefact, state.weights, **options)"
+ONNX, OPENVINO = "onnxruntime/onnxruntime_adapter.py", "openvino/openvino_adapter.py"
+AOT, IREE = "torch/torch_aot_adapter.py", "iree/iree_adapter.py"
+BOUND_INPUTS = "        for name, value in batch.items():\n"
 ONNX_TEXT = "            proto.SerializeToString(), options"
+IREE_LEAVES, IREE_MOMENT = "adapter.jax.tree.flatten(arguments)", "self.put(np.asarray(moment))"
 TF, RULES = "tensorflow/tf_eager_adapter.py", "tensorflow/tf_optimizers.py"
 
 OPTAX = """optax.adamw(
@@ -180,9 +184,31 @@ def rounded_gradients(workload: str, sizes: tuple[str, ...], in_step_alone: bool
     return AdapterMutant("precision", what, "torch_eager", workload, {TORCH: (*changes,)}, sizes)
 
 
-def exported(what: str, *changes: Replacement, workload: str = "gpt2") -> AdapterMutant:
-    """ONNX Runtime's program made or called otherwise."""
-    return AdapterMutant("stack", what, "onnxruntime", workload, {ONNX: changes}, pass_="forward")
+def exported(
+    what: str, *changes: Replacement, stack: str = "onnxruntime", workload: str = "gpt2", file: str = ""
+) -> AdapterMutant:
+    """An exported program made or called otherwise."""
+    own = {"onnxruntime": ONNX, "openvino": OPENVINO, "torch_aot": AOT, "iree": IREE}[stack]
+    return AdapterMutant("stack", what, stack, workload, {file or own: changes}, pass_="forward")
+
+
+def of_every_runtime() -> dict[str, AdapterMutant]:
+    """What can go wrong alike wherever an exported program runs."""
+    return {
+        f"{stack}: {name}": mutant
+        for stack in ("onnxruntime", "openvino", "torch_aot")
+        for name, mutant in {
+            "keeps its weights": exported(
+                "the first weights are those of every later state",
+                (EXPORTED_PROGRAM, f"self.kept = getattr(self, 'kept', None) or {EXPORTED_PROGRAM}"),
+                stack=stack, file=EXPORTED),
+            "dropped bias": exported(
+                "the exporter loses a bias",
+                (EXPORTED_CALL, EXPORTED_CALL.replace(
+                    "weights,", "weights | {'down.bias': 0 * weights['down.bias']},")),
+                stack=stack, file=EXPORTED, workload="ffn"),
+        }.items()
+    }  # fmt: skip
 
 
 def jax_optimizer(what: str, old: str, new: str, workload: str = "ffn") -> AdapterMutant:
@@ -348,23 +374,49 @@ MUTANTS: dict[str, AdapterMutant] = {
     # --- an exported program ---
     "onnxruntime: keeps its inputs": exported(
         "the first batch is bound for all later ones",
-        (ONNX_INPUTS, "        self.kept = batch = getattr(self, 'kept', None) or batch\n" + ONNX_INPUTS)),
+        (BOUND_INPUTS, "        self.kept = batch = getattr(self, 'kept', None) or batch\n" + BOUND_INPUTS)),
     "onnxruntime: a constant input": exported(
         "the first batch of all is a constant of the program",
-        (ONNX_INPUTS, "        if 'tokens' in batch:\n"
-         "            Program.kept = batch = getattr(Program, 'kept', batch)\n" + ONNX_INPUTS),
+        (BOUND_INPUTS, "        if 'tokens' in batch:\n"
+         "            Program.kept = batch = getattr(Program, 'kept', batch)\n" + BOUND_INPUTS),
         ("self.weights | batch", "self.weights | Program.kept")),
-    "onnxruntime: keeps its weights": exported(
-        "the first weights are those of every later state",
-        (ONNX_PROGRAM, f"self.kept = getattr(self, 'kept', None) or {ONNX_PROGRAM}")),
     "onnxruntime: larger epsilon": exported(
         "the exporter writes ten times the epsilon of every norm", (ONNX_TEXT,
         "                [each.__setattr__('f', 10 * each.f) for node in proto.graph.node\n"
         "                 for each in node.attribute if each.name == 'epsilon'] and False or " + ONNX_TEXT.strip())),
-    "onnxruntime: dropped bias": exported(
-        "the exporter loses a bias",
-        (ONNX_CALL, ONNX_CALL.replace("weights,", "weights | {'down.bias': 0 * weights['down.bias']},")),
+    **of_every_runtime(),
+    **{f"{stack}: a constant input": exported(
+        "the first batch of all is a constant of the program",
+        (inputs, inputs.replace(
+            "batch", "(vars(self.torch).setdefault('kept', batch) if 'tokens' in batch else batch)")),
+        stack=stack) for stack, inputs in (("openvino", "value in batch.items()"), ("torch_aot", "*batch.values()]"))},
+    "openvino: its default precision": exported(
+        "nothing forces or checks float32: bfloat16 on CPUs that have its arithmetic",
+        ("            hints.inference_precision: wanted,\n", ""), ("!= wanted:", "is None:"), stack="openvino",
         workload="ffn"),
+    "openvino: weights in half": exported(
+        "weights are rounded to float16, as in a saved model",
+        ("(tensor.contiguous().numpy()",
+         "((tensor.half().float() if tensor.is_floating_point() else tensor).contiguous().numpy()"), stack="openvino"),
+    "torch_aot: bf16 as f32": AdapterMutant("precision", "computes f32 under autocast", "torch_aot", "ffn", {
+        MODULES: (('if precision != "bf16":', 'if precision == "tf32":'),)}, pass_="forward"),
+    "iree: keeps its inputs": exported(
+        "the first call's arguments are those of every later call",
+        (IREE_LEAVES, f"self.__dict__.setdefault('kept', {IREE_LEAVES})"), stack="iree"),
+    "iree: products in bfloat16": exported(
+        "the compiler rounds the operands of products", ('"--iree-opt-level=O2"',
+        "*(f'--iree-global-opt-demote-contraction-inputs-{it}' for it in ('type=bf16', 'operations=matmul'))"),
+        ('"--iree-opt-data-tiling"', '"--iree-opt-level=O2", "--iree-opt-data-tiling"'), stack="iree", workload="ffn"),
+    "iree: moments begin at one": AdapterMutant(
+        "optimizer", "AdamW's moments don't begin at zero", "iree", "ffn", {IREE: ((
+            IREE_MOMENT, IREE_MOMENT.replace("(moment)", "(moment) + np.asarray(moment).dtype.type(1)")),)}),
+    "iree: a buffer donated twice": AdapterMutant(
+        "optimizer", "both moments begin in one buffer", "iree", "ffn", {IREE: ((
+            IREE_MOMENT, "moment"),)}),
+    "iree: state isn't returned": AdapterMutant(
+        "stack", "a training step's results are those of its first call", "iree", "gpt2", {IREE: ((
+            "unflatten(results_tree, arrays)",
+            "unflatten(results_tree, self.__dict__.setdefault(str(tree), arrays))"),)}),
     # --- buffers ---
     "torch: inference": torch_step("training runs in inference mode", ".train(self.train)", ".train(False)", "resnet50",
                                    kind="buffer"),

@@ -51,8 +51,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         mark_by_runs(item, known)
         if builds_images(item) or {"browser", "memory_cgroup"} & set(item.fixturenames):  # type: ignore[attr-defined]
             item.add_marker(pytest.mark.machine)
-        # `make test` makes only the stacks' environments.
-        if item.get_closest_marker("environments"):
+        # `make test` makes only the stacks' environments, and no test makes those that are made on request.
+        if taken_by(item) - needed.REQUESTED:
             item.add_marker(pytest.mark.release)
         # What takes an environment of its own is slow as well, since `make quick` makes none.
         if any(item.path.is_relative_to(place) for place in SLOW) or item.get_closest_marker("environments"):
@@ -126,10 +126,15 @@ def lacking(item: pytest.Item) -> dict[str, str]:
     """The environments that a test takes and that couldn't be made, each with the reason: any of a stack for a test of
     real stacks, and those that it is marked with."""
     not_made: dict[str, str] = json.loads(os.environ.get("STACKWARS_LACKING", "{}"))
-    taken = {name for mark in item.iter_markers("environments") for name in mark.args}
+    taken = taken_by(item)
     if item.path in LONG or item.get_closest_marker("stacks"):
-        taken |= set(locks.names("cpu"))
+        taken |= set(locks.names("cpu")) - needed.REQUESTED
     return {name: why for name, why in not_made.items() if name in taken}
+
+
+def taken_by(item: pytest.Item) -> set[str]:
+    """The environments that a test is marked with."""
+    return {name for mark in item.iter_markers("environments") for name in mark.args}
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -128,10 +128,11 @@ def of(stacks: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"--stack={stack}" for stack in stacks)
 
 
-ON_CPU = tuple(name for name, stack in STACKS.items() if "cpu" in stack.targets)
+# What runs on request has tests/test_requested_stacks_end_to_end.py.
+ON_CPU = tuple(name for name, stack in STACKS.items() if "cpu" in stack.targets and not stack.on_request)
 # Every stack on every operation, what several test modules look at.
 OF_TORCH = ("torch_eager", "torchax_jit")
-EXPORTED = tuple(stack for stack in STACKS if STACKS[stack].forward_only)
+EXPORTED = tuple(stack for stack in ON_CPU if STACKS[stack].forward_only)
 LEAVING = ("torch_xla", "torch_inductor")  # a step of training leaves what a forward pass would compile
 EVERY_OPERATION = {
     "operations": Asked(

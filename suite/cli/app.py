@@ -71,7 +71,7 @@ COMMANDS = {
     "site": (SHARE, "sets.archives:site", "Write pages of all result sets of a folder or an archive."),
     "list": (HERE, "project.catalogue:catalogue", "List workloads, stacks, sizes, presets, and what can't run here."),
     "doctor": (HERE, "project.doctor:doctor", "List what is missing on this machine, with the remedy."),
-    "setup": (HERE, "project.environments:setup", "Make every environment of a target from its hashed lock."),
+    "setup": (HERE, "project.environments:setup", "Make the environments of a target from hashed locks."),
     "build": (HERE, "project.environments:build", "Build the images of a target, one for each environment."),
     "images": (HERE, "project.environments:images", "List the images that are built: size, lock, age."),
 }  # fmt: skip

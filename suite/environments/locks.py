@@ -28,7 +28,10 @@ FIRST_PYTHON = "3.11"  # the Python of locks without such a line, which older se
 FALLBACK = re.compile(r"-py(3\.\d+)$")
 ARM = "aarch64"  # the folder of its own locks has its name, as the kernel gives it
 # Environments that aarch64 can't have, and why.
-NOT_ON_ARM = {"torch_xla": "PyTorch/XLA has no wheel for aarch64, as of its last release, 2.9.0"}
+NOT_ON_ARM = {
+    "torch_xla": "PyTorch/XLA has no wheel for aarch64, as of its last release, 2.9.0",
+    "openvino": "OpenVINO's wheel for aarch64 needs glibc 2.35, newer than this suite's other wheels, as of 2026.4.1",
+}
 
 # The revisions in which this process asks a question, by variant. An old Python can't import revisions.py, which adds
 # them.

@@ -42,6 +42,8 @@ FRAMEWORKS = (
     "torch_tpu",
     "tensorflow",
     "onnxruntime",
+    "openvino",
+    "iree-base-compiler",
     "numpy",
 )  # in the grey line
 

@@ -210,13 +210,13 @@ def choose(kind: str, patterns: Iterable[str], known: Sequence[str], of: str = "
 
 def choose_stacks(patterns: Iterable[str], target: str) -> list[str]:
     """Returns stack names with their variants and implementations (`jax_jit@nightly`, `jax_jit:naive`). Beside others,
-    a pattern doesn't stand for stacks of another accelerator alone."""
+    a pattern doesn't stand for stacks of another accelerator alone, nor for those that run on request."""
     chosen: dict[str, bool] = {}  # whether it is named, or for a CPU or the target
     for pattern in patterns:
         name = re.split("[@:]", pattern, maxsplit=1)[0]
         for stack in choose("stack", [name], list(STACKS)):
             full = f"{stack}{pattern[len(name) :]}"
-            here = not {"cpu", target}.isdisjoint(STACKS[stack].targets)
+            here = not (STACKS[stack].on_request or {"cpu", target}.isdisjoint(STACKS[stack].targets))
             chosen[full] = chosen.get(full, False) or here or stack == name
     return [name for name, wanted in chosen.items() if wanted] or [*chosen]
 

@@ -26,8 +26,8 @@ def unsupported(case: Case, workload: Workload, absent: Absent) -> str | None:
         return f"{workload.name} isn't written in the {stack.dialect} dialect"
     if (reason := workload.unsupported(stack.dialect, case)) is not None:
         return reason
-    if stack.forward_only and (workload.is_probe or case.pass_ != "forward"):
-        return f"{stack.title} runs forward passes alone"
+    if (stack.forward_only and case.pass_ != "forward") or (workload.is_probe and not stack.probed):
+        return f"{stack.title} runs {'forward passes alone' if stack.forward_only else 'whole programs alone'}"
     if case.pass_ not in workload.spec.PASSES:
         return f"{workload.name} has no {case.pass_} pass"
     if case.precision == "tf32" and case.target != "cuda":

@@ -40,8 +40,10 @@ class Stack:
     mixed_precision: str = ""  # which part of a bf16 step is in bfloat16: one word, part of the case's name
     compiler: str = ""  # "XLA" or "Inductor", if this compiler's programs can be read
     on_shapes: bool = False  # can run a step on shapes alone, in which its allocations are counted
-    forward_only: bool = False  # takes no gradients, and isn't for probes of tracing
+    forward_only: bool = False  # takes no gradients
+    probed: bool = True  # probes can run on it: not where a program is exported as a whole
     compile_cache: bool = False  # keeps compiled code on disk for the next process
+    on_request: bool = False  # only by its name: no pattern stands for it, and `setup` doesn't make its environment
     needs: tuple[str, ...] = ()  # programs that must be on the machine
     estimate_seconds: float = 6.0  # start-up and compile of one small case on 2 cores, for --dry-run
     base_bytes: int = 0  # of its smallest build on a CPU, before anything is placed: anonymous memory, as limits count
@@ -125,9 +127,17 @@ STACKS: dict[str, Stack] = {
         Stack("keras_tf", "Keras on TensorFlow", "keras", "tensorflow", native="tf_graph", mixed_precision=POLICY,
               estimate_seconds=10.0, base_bytes=260 * MIB),
         Stack("onnxruntime", "ONNX Runtime", "torch", "onnxruntime", eager="torch_eager", targets=("cpu",),
-              precisions=("f32",), forward_only=True, estimate_seconds=10.0, base_bytes=200 * MIB),
+              precisions=("f32",), forward_only=True, probed=False, estimate_seconds=10.0, base_bytes=200 * MIB),
+        Stack("openvino", "OpenVINO", "torch", "openvino", eager="torch_eager", targets=("cpu",),
+              precisions=("f32",), forward_only=True, probed=False, on_request=True, estimate_seconds=10.0,
+              base_bytes=200 * MIB),
+        Stack("torch_aot", "PyTorch, AOTInductor", "torch", "torch", eager="torch_eager", targets=("cpu",),
+              mixed_precision=AUTOCAST, forward_only=True, probed=False, on_request=True, compile_cache=True,
+              needs=("C++ compiler",), estimate_seconds=40.0, base_bytes=170 * MIB),
+        Stack("iree", "IREE", "jax", "iree", eager="jax_eager", targets=("cpu",), mixed_precision=PARAMETERS,
+              probed=False, on_request=True, estimate_seconds=10.0, base_bytes=40 * MIB),
         Stack("numba", "Numba", "numba", "numba", targets=("cpu",), precisions=("f32",), forward_only=True,
-              estimate_seconds=4.0, base_bytes=36 * MIB),
+              probed=False, estimate_seconds=4.0, base_bytes=36 * MIB),
     )
 }  # fmt: skip
 
@@ -145,10 +155,21 @@ IMPORTS = {
     "tensorflow": ("tensorflow",),
     "onnxruntime": ("torch", "onnxscript", "onnxruntime"),
     "numba": ("numba", "scipy"),
+    "openvino": ("torch", "openvino"),
+    "iree": ("jax", "optax", "iree.runtime"),
 }
 
 OF_OPTIMIZERS = "optax"  # which only steps with an optimizer need
 SUFFIX = "_adapter"  # an adapter's file is called <stack>_adapter.py
+
+
+def without_requested(environments: Iterable[str]) -> list[str]:
+    """Returns these environments without those whose stacks all run on request alone."""
+    stacks = STACKS.values()
+    requested = {stack.environment for stack in stacks if stack.on_request}
+    return [
+        name for name in environments if name not in requested - {s.environment for s in stacks if not s.on_request}
+    ]
 
 
 def environment_of(stack: str, variant: str) -> str:

@@ -449,11 +449,11 @@ def test_the_command_plans_for_a_machine_that_this_is_not(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_a_stack_that_is_committed_here_goes_with_the_job(tmp_path: Path) -> None:
-    words = ("--preset=ops", "--workload=gemm", "--stack=torch_aot", "--on=slurm", f"--results={tmp_path}")
-    done = invoke("--stack-path=torch_aot_adapter.py", *words, cwd=ROOT / "docs" / "example")
+    words = ("--preset=ops", "--workload=gemm", "--stack=torch_traced", "--on=slurm", f"--results={tmp_path}")
+    done = invoke("--stack-path=torch_traced_adapter.py", *words, cwd=ROOT / "docs" / "example")
     assert done.returncode == 0, done.stderr
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("timeout "))
-    assert "--stack-path=docs/example/torch_aot_adapter.py" in shlex.split(line)
+    assert "--stack-path=docs/example/torch_traced_adapter.py" in shlex.split(line)
 
 
 @pytest.mark.slow

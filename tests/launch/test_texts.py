@@ -34,6 +34,7 @@ def {dialect}_it(x):
 """
 HALF, BRAIN = 'normal(3, 3, dtype="float16")', 'normal(3, 3, dtype="bfloat16")'
 SEGMENTS = 'torch.segment_reduce(a, "sum", lengths=torch.tensor([2, 1]))'
+POOLED = 'jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (3, 3), (2, 2), "SAME")'
 COUNTS = "tf.raw_ops.DenseBincount(input=tf.constant([1, 2]), size=3, weights=x[0][:2])"
 ASKED = {
     "Detected unsupported": ("tf_xla", "normal(3, 3)", "return tf.linalg.lstsq(x, x, fast=False)"),
@@ -53,6 +54,9 @@ ASKED = {
     "Unknown attribute": ("numba", "normal(3)", "return np.fft.rfft(x)"),
     "Unsupported(Bytecode": ("numba", "normal(3)", "with open('x') as file:\n        return x"),
     "no transformation for parallel": ("numba", "normal(3)", "return x[0]", "forward", "it.parallel"),
+    "No conversion rule": ("openvino", "normal(3)", "return torch.special.airy_ai(x)"),
+    "call_target_name": ("iree", "normal(3, 3)", "return jnp.linalg.cholesky(x @ x.T)"),
+    "?!custom_call": ("iree", "normal(8, 8)", f"return {POOLED}", "gradient"),
     "Differentiation rule": ("jax_jit", "normal(3, 3)", "return jax.scipy.linalg.schur(x)[0]", "gradient"),
 }
 
@@ -69,7 +73,13 @@ def ended(
 
 
 def for_release(asked: list[str], few: int) -> list[Any]:
-    return [pytest.param(each, marks=[pytest.mark.release] * (place >= few)) for place, each in enumerate(asked)]
+    """Parameters; all but a few are for a release, or for who has made a stack's environment on request."""
+    of = [STACKS[ASKED[each][0]] for each in asked]
+    marks = [
+        [pytest.mark.environments(stack.environment)] if stack.on_request else [pytest.mark.release] * (place >= few)
+        for place, stack in enumerate(of)
+    ]
+    return [pytest.param(each, marks=marked) for each, marked in zip(asked, marks, strict=True)]
 
 
 @pytest.mark.parametrize("words", for_release([*ASKED], 4))

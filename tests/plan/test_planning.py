@@ -15,11 +15,13 @@ from suite.plan import layout, preset
 from suite.plan.planning import Selection, choose_stacks, make
 from suite.protocol import Protocol
 from suite.stacks import knobs
-from suite.stacks.catalog import LONE_PRODUCT, STACKS
+from suite.stacks.catalog import LONE_PRODUCT, STACKS, without_requested
 from suite.stacks.names import case_name
 from suite.workloads.catalog import find
 
-ON_CPU = {name for name, stack in STACKS.items() if "cpu" in stack.targets}  # the rest is for a TPU alone
+# The rest is for a TPU alone, or runs on request.
+ON_CPU = {name for name, stack in STACKS.items() if "cpu" in stack.targets and not stack.on_request}
+REQUESTED = ("openvino", "torch_aot", "iree")
 
 
 def plan(changes: dict[str, Any] | None = None, **selection: Any) -> list[Planned]:
@@ -46,7 +48,7 @@ def test_a_pass_replaces_those_of_every_question() -> None:
 @pytest.mark.parametrize("target", ["cpu", "tpu"])
 def test_tf32_is_nvidias(target: str) -> None:
     found = reasons(precisions=("tf32",), target=target)
-    assert set(found) == (ON_CPU if target == "cpu" else set(STACKS))
+    assert set(found) == (ON_CPU if target == "cpu" else set(STACKS) - {*REQUESTED})
     assert None not in found.values()
     assert found["jax_jit"] == f"tf32 is arithmetic of NVIDIA GPUs, which a {target} hasn't got"
 
@@ -76,6 +78,17 @@ def test_bf16_runs_on_all_but_two() -> None:
         "numpy": "NumPy has no bf16 arithmetic",
         "onnxruntime": "ONNX Runtime has no bf16 arithmetic",
     }
+
+
+def test_what_runs_on_request_is_named_and_no_pattern_stands_for_it() -> None:
+    assert {name for name, stack in STACKS.items() if stack.on_request} == {*REQUESTED}
+    assert not {*REQUESTED} & reasons().keys() and "torch_aot" not in reasons(stacks=("torch_*",))
+    assert reasons(stacks=("*", *REQUESTED)).keys() == ON_CPU | {*REQUESTED}
+    assert reasons(stacks=("open*",)).keys() == {"openvino"}, "it can mean nothing else"
+    assert without_requested(["torch", "iree", "openvino", "ray"]) == ["torch", "ray"], "torch_aot has torch's"
+    assert reasons(stacks=("openvino",), precisions=("bf16",)) == {"openvino": "OpenVINO has no bf16 arithmetic"}
+    assert reasons(stacks=("iree",), workloads=("retrace",)) == {"iree": "IREE runs a program that was exported before"}
+    assert reasons(stacks=("iree",), passes=("train",)) == {"iree": None}
 
 
 @pytest.mark.parametrize("selection", [{"passes": ("train",)}, {"workloads": ("retrace",)}])

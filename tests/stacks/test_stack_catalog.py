@@ -28,6 +28,8 @@ FRAMEWORKS = {
     "onnxruntime",
     "onnxscript",
     "numba",
+    "openvino",
+    "iree",
 }
 names = st.lists(st.text("abxyz_019", min_size=1, max_size=4), min_size=1, max_size=4)
 
@@ -51,6 +53,9 @@ def test_the_stacks() -> None:
         "keras_torch",
         "keras_tf",
         "onnxruntime",
+        "openvino",
+        "torch_aot",
+        "iree",
         "numba",
     )
     for stack in STACKS.values():

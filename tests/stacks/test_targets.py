@@ -29,6 +29,7 @@ EVERYWHERE = {  # of a case with 3 threads
     "jax": {"JAX_ENABLE_X64": "0", "JAX_DEFAULT_MATMUL_PRECISION": "highest"},
     "torch": {},
     "onnxruntime": {},
+    "openvino": {},
     "tensorflow": {"TF_NUM_INTEROP_THREADS": "3", "TF_ENABLE_ONEDNN_OPTS": "1", "TF_CPP_MIN_LOG_LEVEL": "1"},
 }
 CUDA = {"CUDA_CACHE_DISABLE": "1", "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
@@ -46,6 +47,8 @@ ADDED = {
     "torchax": JAX,
     "torch": {"cpu": {}, "cuda": CUDA},
     "onnxruntime": {"cpu": {}},
+    "openvino": {"cpu": {}},
+    "iree": JAX,
     "torch_xla": {"cpu": {"PJRT_DEVICE": "CPU"}, "tpu": {"PJRT_DEVICE": "TPU"}},
     "torch_tpu": {"tpu": {}},
     "tensorflow": {"cpu": {}, "cuda": CUDA | {"TF_FORCE_GPU_ALLOW_GROWTH": "true"}, "tpu": {}},
@@ -53,6 +56,8 @@ ADDED = {
 INDUCTOR = {"TORCHINDUCTOR_CACHE_DIR": "/caches/one/inductor"}
 # What a stack adds to its environment.
 OWN: dict[str, dict[str, str]] = {
+    "iree": {"IREE_PY_RUNTIME_FLAGS": "--task_topology_group_count=3"},
+    "torch_aot": INDUCTOR | {"TRITON_CACHE_DIR": "/caches/one/triton"},
     "torch_inductor": INDUCTOR | {"TRITON_CACHE_DIR": "/caches/one/triton"},
     "keras_torch": INDUCTOR | {"TRITON_CACHE_DIR": "/caches/one/triton"},
     "torch_tpu_eager": {"TORCH_TPU_DEFER_AND_FUSE": "0"},
@@ -112,7 +117,7 @@ print(json.dumps(found))
 def test_exactly_these_variables_are_set(stack: str, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "77")
     environment = STACKS[stack].environment
-    always = EVERYWHERE["jax" if environment == "torchax" else re.sub("_(xla|tpu)$", "", environment)]
+    always = EVERYWHERE["jax" if environment in ("torchax", "iree") else re.sub("_(xla|tpu)$", "", environment)]
     own = OWN.get(stack, {})
     if STACKS[stack].native:
         own = own | {"KERAS_BACKEND": environment, "KERAS_HOME": "/caches/one/keras"}

@@ -20,6 +20,8 @@ PACKAGES = {
     "tensorflow": "TensorFlow",
     "onnxruntime": "ONNX Runtime",
     "numba": "Numba",
+    "openvino": "OpenVINO",
+    "iree-base-compiler": "IREE",
     "numpy": "NumPy",
 }  # the packages that a table names: {name in a lock: name in the table}
 BUILDS = {"tensorflow-cpu": "tensorflow", "tensorflow-tpu": "tensorflow"}  # other names of the same package

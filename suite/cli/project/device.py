@@ -69,7 +69,7 @@ def steps(target: str, python: str | None) -> list[Step]:
         name
         for name, stack in STACKS.items()
         if target in stack.targets and stack.dialect in DIALECTS and not lacking(python, stack.environment)
-        if not name.endswith(device_checks.UNWAITED)
+        if not name.endswith(device_checks.UNWAITED) and not stack.on_request
     )
     if not own:
         raise UserError(f"{python} has none of the frameworks that run on {target}.")

@@ -28,6 +28,7 @@ from suite.machine.description import describe, gpu
 from suite.order import natural
 from suite.results.outcomes import FAILED
 from suite.run import ceilings
+from suite.stacks.catalog import without_requested
 
 GIB = 2**30
 DISK_BYTES = 18 * GIB  # all environments of one target; PyTorch 2.15 and 2.9 each bring their CUDA libraries
@@ -46,8 +47,9 @@ def checks(target: str = "cpu") -> list[Check]:
         *([] if UNPACKED.is_file() else [needed("make", shutil.which("make"), "apt-get install make")]),
         needed("C++ compiler (torch_inductor)", compiler_found, headers, complaint),
     ]
-    locks = venv.fitting(names(target), Locks(target))
-    for name in (ORCHESTRATOR, *names(target)):
+    wanted = without_requested(names(target))
+    locks = venv.fitting(wanted, Locks(target))
+    for name in (ORCHESTRATOR, *wanted):
         lock = locks.of(name)
         fallback, status, smaller = venv.fallback(name, locks), venv.status(lock), venv.smaller(lock)
         remedy = f".venv/bin/python -m tools.lock --environment={name}" if status == "no lock" else f"{COMMAND} setup"
@@ -86,7 +88,7 @@ def interpreters(target: str) -> list[Check]:
             wanted.setdefault(lock.python, []).append(name)
     ours = newest(ORCHESTRATOR, "cpu").pythons
     paths = {version: pythons.find(version) for version in sorted(wanted, key=natural)}
-    needed = {name for name in names(target) if pythons.lacking(name, target)}
+    needed = {name for name in without_requested(names(target)) if pythons.lacking(name, target)}
     return [
         Check(
             f"Python {' or '.join(ours)}",
@@ -122,7 +124,7 @@ def resources(target: str) -> list[Check]:
     available, allowed = memory.get("available_bytes"), memory.get("memory_limit_bytes")
     quota = cgroups.cpu_quota()
     cores, load = facts.usable_cores(), os.getloadavg()[0]
-    ready = all(venv.status(venv.fit(name, target)) == "ready" for name in names(target))
+    ready = all(venv.status(venv.fit(name, target)) == "ready" for name in without_requested(names(target)))
     wanted = RESULTS_BYTES if ready else DISK_BYTES
     governor = facts.read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     return [

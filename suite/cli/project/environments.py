@@ -12,25 +12,26 @@ from suite.cli.values import Json, Names
 from suite.cluster.schedule import CLUSTER
 from suite.environments import images as built_images
 from suite.environments import pythons, say, venv
-from suite.environments.locks import Locks, newest
-from suite.environments.locks import names as environment_names
+from suite.environments.locks import Locks, names, newest
 from suite.environments.together import make_all
 from suite.errors import UserError, check_known
 from suite.machine import facts
 from suite.run.predictions import ENVIRONMENT
+from suite.stacks.catalog import without_requested
 
 
 def setup(*, target: str = "cpu") -> None:
-    """Makes every environment of a target. If the Python of some can't be installed, makes all others, then raises
-    UserError.
+    """Makes the environments of a target, but for those that are made when a run first asks for their stacks. If the
+    Python of some can't be installed, makes all others, then raises UserError.
 
     :param target: cpu, cuda or tpu; cluster: Ray, which hands out work; predict: accelerators' compilers
     """
     facts.refuse_platform()
     check_known("target", target, (*TARGETS, CLUSTER, ENVIRONMENT))
-    refused = venv.get_pythons(environment_names(target), target, again=True)
-    lacking = [name for name in environment_names(target) if refused and pythons.lacking(name, target)]
-    makeable = [name for name in environment_names(target) if name not in lacking]
+    wanted = without_requested(names(target))
+    refused = venv.get_pythons(wanted, target, again=True)
+    lacking = [name for name in wanted if refused and pythons.lacking(name, target)]
+    makeable = [name for name in wanted if name not in lacking]
     for sentence in venv.fallbacks(makeable, venv.fitting(makeable, Locks(target))):
         say(sentence)
     make_all(venv.fit(name, target) for name in makeable)
@@ -48,7 +49,7 @@ def build(*, target: str = "cpu", environment: Names = (), base: str | None = No
     """
     check_known("target", target, TARGETS)
     client = built_images.connect()
-    for name in environment or environment_names(target):
+    for name in environment or without_requested(names(target)):
         lock = newest(name, target)
         if base is None and built_images.find(client, lock) is not None:
             say(f"{built_images.tag(lock)} is already built")

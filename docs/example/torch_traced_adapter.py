@@ -1,13 +1,13 @@
 """PyTorch traced by torch.compile as for Inductor, but run by PyTorch's own kernels: what tracing alone is worth.
 
-./stackwars run --stack-path=docs/example --stack=torch_aot --stack=torch_eager --preset=ops
+./stackwars run --stack-path=docs/example --stack=torch_traced --stack=torch_eager --preset=ops
 """
 
 from suite.stacks.catalog import AUTOCAST, MIB, Stack
 from suite.stacks.torch import torch_eager_adapter as torch_eager
 
 STACK = Stack(
-    "torch_aot",
+    "torch_traced",
     "PyTorch, torch.compile without Inductor",
     "torch",
     "torch",

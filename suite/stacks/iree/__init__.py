@@ -1,0 +1,1 @@
+"""The stack that compiles JAX's StableHLO with IREE."""

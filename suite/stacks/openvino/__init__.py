@@ -1,0 +1,1 @@
+"""The stack that runs PyTorch's exported programs by OpenVINO."""
