@@ -426,6 +426,38 @@ FAULTS = {
     "schedule": ("adamw(1e-3)", "adamw(optax.piecewise_constant_schedule(1e-3, {3: 0.1}))", "later steps differ"),
     "bias": ("nnx.Linear(8, 10, rngs", "nnx.Linear(8, 10, use_bias=False, rngs", "does not add the bias fc2.bias"),
 }
+# A port whose parts are called for one element of the batch, with another epsilon.
+EQUINOX_PORT = """# /// script
+# dependencies = ["equinox"]
+# ///
+import equinox as eqx
+import jax
+from torch import nn
+
+from suite.ask import normal
+
+
+def inputs(batch=4):
+    return {"x": normal(batch, 12)}
+
+
+class Port(eqx.Module):
+    up: eqx.nn.Linear
+    norm: eqx.nn.LayerNorm
+    down: eqx.nn.Linear
+
+    def __call__(self, x):
+        return jax.vmap(lambda x: self.down(jax.nn.relu(self.norm(self.up(x)))))(x)
+
+
+def torch_model():
+    return nn.Sequential(nn.Linear(12, 24), nn.LayerNorm(24), nn.ReLU(), nn.Linear(24, 5))
+
+
+def jax_model():
+    k1, k2 = jax.random.split(jax.random.key(0))
+    return Port(eqx.nn.Linear(12, 24, key=k1), eqx.nn.LayerNorm(24, eps=1e-3), eqx.nn.Linear(24, 5, key=k2))
+"""
 # An optimizer that stops, after the steps that the reference takes too.
 LAZY = (
     TRAINED.partition("def torch_optimizer")[0]
@@ -643,6 +675,12 @@ for name, text in TRAINING.items():
 RUNS["ports"] = Asked(
     3, ("--pass=forward,train", "--stack=torch_eager", "--stack=jax_jit"), workloads=written(PORTS, "ports")
 )
+RUNS["equinox port"] = Asked(
+    3,
+    ("--pass=forward", "--stack=torch_eager", "--stack=jax_jit"),
+    workloads=written(EQUINOX_PORT, "port"),
+    release=True,
+)
 RUNS["other ports"] = Asked(
     4,
     ("--pass=train", "--stack=torch_eager", "--stack=jax_jit"),
@@ -795,6 +833,13 @@ def test_where_a_port_isn_t_the_first_model_it_is_wrong_and_the_reason_says_why(
         *_, words = FAULTS[row["workload"]]
         is_first = row["stack"] == "torch_eager"
         assert row["outcome"] == ("ok" if is_first else "wrong") and (is_first or words in row["reason"]), row["reason"]
+
+
+@pytest.mark.runs("equinox port")
+def test_parts_of_an_equinox_model_are_told_though_each_is_called_in_vmap(runs) -> None:  # type: ignore[no-untyped-def]
+    ended = {row["stack"]: row for row in load(runs["equinox port"].folder).frame.iter_rows(named=True)}
+    assert ended["torch_eager"]["outcome"] == "ok" and ended["jax_jit"]["outcome"] == "wrong"
+    assert "the outputs of 1 and norm differ" in ended["jax_jit"]["reason"] and "epsilon" in ended["jax_jit"]["reason"]
 
 
 @pytest.mark.runs("undefined")

@@ -132,7 +132,7 @@ def tensors(leaves: Iterable[ModelLeaf]) -> tuple[dict[str, Tensor], dict[str, T
     return parameters, {name: tensor for name, (trained, tensor) in drawn.items() if not trained}
 
 
-def as_tree(result: Any, array: type) -> Any:
+def as_tree(result: Any, array: type | tuple[type, ...]) -> Any:
     """Returns a model's result as nested dicts of arrays: of a list its places, of a dataclass or named tuple its
     fields, of an object such as a cache its attributes. What isn't an array, like a flag or None, is left out."""
     if isinstance(result, array):

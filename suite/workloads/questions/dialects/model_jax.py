@@ -12,10 +12,12 @@ import numpy as np
 
 from suite.stacks import base
 from suite.workloads import trees
-from suite.workloads.questions.dialects import modules_jax
 from suite.workloads.questions.dialects.modules_jax import opened
 from suite.workloads.questions.dialects.question_jax import mean_cube
+from suite.workloads.questions.dialects.recorded_jax import recorded
 from suite.workloads.questions.models import as_tree, kind_of, taken
+
+ARRAYS = (jax.Array, np.ndarray)
 
 
 def leaves(make, arguments):
@@ -101,12 +103,12 @@ def exact(make, of_inputs, loss, optimizer, labels, values, batch):
         return {name: np.asarray(value) for name, value in named.items()}
 
     def calls(training):
-        with in_float64(), modules_jax.recorded() as found:
+        with in_float64(), recorded() as found:
             of = form.loss if training else form.forward
             outputs = of({}, held.parameters, held.buffers, **inputs)
         own = [("", "other", [*inputs.values()], outputs)]
         return [
-            (path, kind_of(kind), [*map(np.asarray, arrays)], trees.mapped(np.asarray, tree(results)))
+            (path, kind_of(kind), [*map(np.asarray, arrays)], trees.mapped(np.asarray, as_tree(results, ARRAYS)))
             for path, kind, arrays, results in [*found, *([] if training else own)]
         ]
 

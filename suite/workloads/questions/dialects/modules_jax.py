@@ -10,10 +10,8 @@ the library do under jit, and does nothing else.
 import inspect
 import math
 import sys
-from contextlib import ExitStack, contextmanager
 from functools import partial
 from types import SimpleNamespace
-from unittest.mock import patch
 
 import jax
 import jax.numpy as jnp
@@ -208,41 +206,6 @@ def of_equinox(model, state, settle):
     fan_in = {f"{name}.weight": math.prod(each.weight.shape[1:]) for name, each in convolutions.items()}
     kinds, takes = {name: type(module).__name__ for name, module in modules.items()}, model.__call__
     return SimpleNamespace(parameters=parameters, buffers=buffers, fan_in=fan_in, kinds=kinds, takes=takes, call=call)
-
-
-@contextmanager
-def recorded():
-    """Yields a list, to which each call of a part of a flax module is added: (path, class, arrays, results)."""
-    found, paths = [], {}
-
-    def add(path, module, arguments, named, results):
-        given = [each for each in (*arguments, *named.values()) if isinstance(each, jax.Array)]
-        if path and not any(isinstance(each, jax.core.Tracer) for each in jax.tree.leaves((given, results))):
-            found.append((path, type(module).__name__, given, results))
-        return results
-
-    def watched(original, iter_modules):
-        def call(module, *arguments, **named):
-            if id(module) not in paths:  # the model, of which the others are parts
-                paths.update({id(each): dotted(path) for path, each in iter_modules(module)})
-            return add(paths[id(module)], module, arguments, named, original(module, *arguments, **named))
-
-        return call
-
-    def of_linen(function, arguments, named, context):
-        return add(".".join(context.module.path), context.module, arguments, named, function(*arguments, **named))
-
-    with ExitStack() as contexts:
-        if nnx := sys.modules.get("flax.nnx"):
-            for kind in [kind for kind in subclasses(nnx.Module) if "__call__" in vars(kind)]:
-                contexts.enter_context(patch.object(kind, "__call__", watched(kind.__call__, nnx.iter_modules)))
-        if linen := sys.modules.get("flax.linen"):
-            contexts.enter_context(linen.intercept_methods(of_linen))
-        yield found
-
-
-def subclasses(kind):
-    return [each for below in kind.__subclasses__() for each in (below, *subclasses(below))]
 
 
 def submodules(module, kind, name=""):
