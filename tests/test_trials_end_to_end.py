@@ -1,5 +1,5 @@
 """Small inputs from public reports, tests/trials/ and examples/wrong/, on every stack: no wrong result passes for
-right, and each other outcome has its reason."""
+right, and what a framework lacks is no error."""
 
 from __future__ import annotations
 
@@ -26,16 +26,43 @@ RUNS = {
     "trials": asked("forward", [file for file in FILES if file.stem not in GRADIENTS]),
     "trials of gradients": asked("gradient", [file for file in FILES if file.stem in GRADIENTS]),
 }
-# How each ends, where that isn't `ok`: {question: {stack:function: (outcome, words of the reason)}}.
-ENDS: dict[str, dict[str, tuple[str, str]]] = {}
+WRONG, UNSUPPORTED, DIFFER = "wrong", "unsupported", "differ"
+# How each question of examples/wrong/ ends on the stacks that don't end ok.
+WHOLE = {
+    "cumprod_bf16": ("jax_eager", "jax_jit", "torchax_jit", "torch_xla", "tf_eager", "tf_graph"),
+    "floor_division": ("torch_inductor", "torch_xla", "tf_eager", "tf_graph", "tf_xla"),
+    "int8_square": ("torch_xla", "tf_xla"),
+    "int_min": ("torch_xla",),
+    "log_exp": ("torch_xla", "tf_xla"),
+    "standardize": ("jax_eager:standardize", "jax_jit:standardize", "torch_xla"),
+}
+# How some of those of tests/trials/ end; the others depend on whom the majority follows.
+ENDS = {
+    ("avg_pool_same", "torch_eager", "plain"): WRONG,
+    ("conv3d_transpose", "torch_xla", "conv_transpose"): WRONG,
+    ("duplicate_rows", "jax_jit", "add"): WRONG,
+    ("rank_deficient", "tf_xla", "orthogonal"): UNSUPPORTED,
+    ("rank_deficient", "torchax_jit", "lstsq"): UNSUPPORTED,
+    ("jacobian", "torchax_jit", "reverse"): UNSUPPORTED,
+    ("shrink", "torch_eager", "smooth"): DIFFER,
+    ("shrink", "jax_jit", "sharp"): DIFFER,
+}
 pytestmark = pytest.mark.stacks
 
 
-@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.runs("trials")
+def test_each_wrong_result_is_found_and_no_other(runs) -> None:  # type: ignore[no-untyped-def]
+    for row in load(runs["trials"].folder).frame.iter_rows(named=True):
+        if row["workload"] in WHOLE:
+            names = {row["stack"], f"{row['stack']}:{row['implementation']}"}
+            wanted = WRONG if names & {*WHOLE[row["workload"]]} else "ok"
+            assert row["outcome"] == wanted, (row["workload"], row["stack"], row["reason"])
+
+
 @pytest.mark.runs(*RUNS)
-def test_each_ends_as_it_should(run: str, runs) -> None:  # type: ignore[no-untyped-def]
-    frame = load(runs[run].folder).frame
-    for row in frame.iter_rows(named=True):
-        name = f"{row['stack']}:{row['implementation']}"
-        outcome, words = ENDS.get(row["workload"], {}).get(name, ("ok", ""))
-        assert row["outcome"] == outcome and words in (row["reason"] or ""), (row["workload"], name, row["reason"])
+def test_what_is_known_of_the_others_holds_and_none_is_an_error(runs) -> None:  # type: ignore[no-untyped-def]
+    for name in RUNS:
+        for row in load(runs[name].folder).frame.iter_rows(named=True):
+            case = row["workload"], row["stack"], row["implementation"]
+            assert row["outcome"] not in ("error", "crashed"), (case, row["reason"])
+            assert row["outcome"] == ENDS.get(case, row["outcome"]), (case, row["reason"])

@@ -101,7 +101,8 @@ def test_what_c_leaves_open_is_told_apart() -> None:
 def test_when_two_answers_are_the_same(family: str, text: str, ours: float, right: float, same: bool) -> None:
     question = Question(OF[family], text, "float32")
     sides = (np.float32([value]) for value in (ours, right))
-    assert bool(question.same(*sides, np.float32([0.0]))[0]) is same
+    one, other = sides
+    assert all(bool(question.same(one, other, np.float32([y]))[0]) is same for y in (0.0, np.nan))
 
 
 def test_nothing_is_drawn_whose_square_is_subnormal() -> None:

@@ -122,7 +122,8 @@ class Question:
             return np.equal(found.astype(np.float64), wanted.astype(np.float64))
         ours, right = (np.where(np.abs(side) < SMALL, 0.0, side.astype(np.float64)) for side in (found, wanted))
         with np.errstate(invalid="ignore"):
-            limit = self.family.relative * np.abs(right) + self.family.of_y * np.abs(y) + self.family.absolute
+            of_y = self.family.of_y * np.where(np.isfinite(y), np.abs(y), 0.0)
+            limit = self.family.relative * np.abs(right) + of_y + self.family.absolute
             near = np.abs(ours - right) <= limit
         near &= np.isfinite(ours) & np.isfinite(right)
         return np.asarray((ours == right) | (np.isnan(ours) & np.isnan(right)) | near)

@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 from suite.errors import UserError
+from suite.plan import preset
+from suite.plan.planning import Selection, make
+from suite.run.start.packages import asked_packages
 from suite.stacks.catalog import STACKS, adapter_class
-from suite.workloads.catalog import load
+from suite.workloads.catalog import find, load
 from tests.worker.processes import case_of
 
 BEGIN = "from suite.ask import normal\ndef inputs(n=4):\n    return {'x': normal(n), 'k': 2}\n"
@@ -60,6 +63,17 @@ def test_a_form_becomes_implementations_of_the_dialects_that_run_it(tmp_path: Pa
     assert [*asked.digests] == ["asked", "xp_sum", "jax_sum", "numba_loop", "numba_own", "numba_made", "keras_sum"]
     packages = {dialect: asked.imports(dialect) for dialect in asked.dialects}
     assert packages["torch"] == {"array_api_compat"} and packages["numpy"] == packages["jax"] == set()
+
+
+def test_pytorch_s_environments_alone_get_the_package_by_which_it_follows_the_standard(tmp_path: Path) -> None:
+    question(tmp_path, FORMS)
+    workloads = find([tmp_path / "forms.py"])
+    stacks = ("numpy", "torch_eager", "jax_jit", "numba", "keras_torch")
+    selection = Selection(workloads=("forms",), passes=("forward",), stacks=stacks)
+    asked = make("set", preset.load("ask"), selection, workloads, None, lambda *_: None)
+    files = asked_packages(asked, workloads, "cpu")
+    # Keras's stack on PyTorch shares its environment, but has no such function.
+    assert files == {"torch": {tmp_path / "forms.py": ("array-api-compat",)}}
 
 
 def test_a_function_by_the_standard_gets_the_namespace_of_its_arrays(tmp_path: Path) -> None:
