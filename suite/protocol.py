@@ -45,7 +45,7 @@ BOUNDS = {
 }
 
 
-# Two blocks that share a mode by chance look sure: 30 % of slow processes gave a false verdict on every sixth question.
+# Two blocks share a mode by chance too often: of 30 % of slow processes, one pair in eleven are both slow.
 FIRST_LOOK = 3
 
 

@@ -10,6 +10,8 @@ import pytest
 from benchmarks import calibration
 from benchmarks.calibration import SCENARIOS, Rates, calibrate, judged, simulate
 from benchmarks.calibration_in_rounds import ROUNDS, calibrate_both, simulate_in_rounds, turn_starts
+from benchmarks.calibration_until_decided import asked, run_until_decided
+from suite.protocol import Protocol
 from suite.verdicts import family, moderation, pairing
 
 SETS = 200  # of equal stacks: 5 % of them is known to +-3 %
@@ -44,6 +46,22 @@ def test_a_prior_that_is_believed_too_much_is_seen(monkeypatch: pytest.MonkeyPat
     assert reduced("noisy stacks").covered > 0.9
     monkeypatch.setattr(moderation, "prior", lambda variances, blocks: (float(np.exp(np.log(variances).mean())), 1e6))
     assert reduced("noisy stacks").covered < 0.88
+
+
+def ever_directed(questions: int) -> float:
+    """The share of two equal stacks that some look calls faster or slower."""
+    random = np.random.default_rng(3)
+    worlds = [simulate(random, SCENARIOS["noisy stacks"], 1, 20, equal=True) for _ in range(questions)]
+    return float(np.mean([run_until_decided(asked(world, 1)).directed for world in worlds]))
+
+
+def test_looking_after_every_block_keeps_the_promise() -> None:
+    assert ever_directed(150) <= 0.05
+
+
+def test_looks_that_forget_each_other_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Protocol, "at_a_look", lambda protocol, confidence: confidence)
+    assert ever_directed(150) > 0.05
 
 
 # --- the simulated runs themselves ---
