@@ -16,6 +16,7 @@ from suite.stacks.catalog import STACKS
 from suite.stacks.knobs import processor_flags
 from suite.workloads import catalog
 from tests.stacks.programs import WITH_CASE, told
+from tests.worker import processes
 from tests.worker.processes import attempt_of, case_of, columns_of, of, request, run_worker
 
 pytestmark = pytest.mark.stacks
@@ -41,6 +42,12 @@ def ended(stack: str, workload: str, folder: Path, purpose: Purpose = Purpose.TI
     done, events = run_worker(file, venv.ensure(STACKS[stack].environment).python)
     assert events[-1]["event"] == "end", (events[-1], done.stderr[-2000:])
     return events
+
+
+@pytest.fixture(autouse=True)
+def enough_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compilers take minutes on a busy machine."""
+    monkeypatch.setattr(processes, "HUNG_SECONDS", 900)
 
 
 @pytest.mark.parametrize(("stack", "workload", "pass_"), [pytest.param(*case, marks=MARKS[case[0]]) for case in CASES])

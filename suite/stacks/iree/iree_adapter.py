@@ -13,8 +13,7 @@ import numpy as np
 from suite.stacks import base, kernels
 from suite.stacks.jax import jax_jit_adapter as jax_jit
 
-# What IREE's guide to CPUs recommends: its defaults are neither this machine's instructions nor optimized. The last: by
-# default it would compute float64 in float32.
+# What IREE's guide to CPUs recommends; without the last, float64 would be computed in float32.
 FLAGS = (
     "--iree-llvmcpu-target-cpu=host",
     "--iree-opt-level=O2",
@@ -27,7 +26,7 @@ class Program:
     """A function that is traced by JAX and compiled by IREE at its first call with a tree of arguments."""
 
     def __init__(self, adapter: Adapter, jitted: Any) -> None:
-        self.adapter, self.jitted = adapter, jitted
+        self.adapter, self.jitted, self.trace = adapter, jitted, jitted.trace
         self.loaded: dict[Any, Any] = {}  # by the tree of arguments
 
     def __call__(self, *arguments: Any) -> Any:
@@ -58,9 +57,6 @@ class Program:
         context = adapter.runtime.SystemContext([module], adapter.config)
         adapter.programs_made += 1
         return context.vm_context, module.lookup_function("main"), [np.dtype(each.dtype) for each in results], tree
-
-    def trace(self, *arguments: Any) -> Any:
-        return self.jitted.trace(*arguments)
 
 
 class Adapter(jax_jit.Adapter):
