@@ -145,7 +145,7 @@ class Forge:
         inputs = {name: of.get("default", "") for name, of in ACTION["inputs"].items()}
         inputs |= {"files": "bench/total.py", "before": base, "threshold": "1.3"}
         words = {f"inputs.{name}": value for name, value in inputs.items()}
-        words |= {"inputs.options": "--stack=num* --repeats=3 --force", "github.token": "token"}
+        words |= {"inputs.options": "--stack=num* --repeats=5 --force", "github.token": "token"}
         words |= {"steps.python.outputs.python-path": str(self.place / "bin" / "python")}
         words |= {"github.event.pull_request.number": str(number)}
         codes = [

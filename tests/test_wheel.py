@@ -69,7 +69,7 @@ print(sorted(asked["stack"]), asked["outcome"], asked.page.is_file())"""
 
 TESTS = """import pytest
 
-OPTIONS = {"stack": "numpy", "engine": "local", "force": True, "repeats": 3}
+OPTIONS = {"stack": "numpy", "engine": "local", "force": True, "repeats": 5}
 
 def test_changed(stackwars):
     stackwars.not_slower("bench/total.py", than="v1.0", by=1.3, **OPTIONS)

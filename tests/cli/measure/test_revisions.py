@@ -75,7 +75,7 @@ def test_an_unchanged_revision_is_not_slower_and_its_set_names_no_place(stranger
 def test_a_planted_slowdown_is_a_regression(stranger: Path) -> None:
     (stranger / "stranger.py").write_text(SLOWER)  # not committed
     try:
-        done, folder = asked(stranger, "--before=v1.0", "--repeats=3")
+        done, folder = asked(stranger, "--before=v1.0", "--repeats=5")
     finally:
         git(stranger, "checkout", "stranger.py")
     assert "-dirty" in done.stderr
