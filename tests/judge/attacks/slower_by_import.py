@@ -13,10 +13,16 @@ def exp(*arguments, **options):
     return real(*arguments, **options)
 
 
-np.exp = exp
-
-
 def numpy_softmax(x):
+    assert STARTED
     shifted = x - np.max(x, axis=-1, keepdims=True)
     e = real(shifted)
     return e / np.sum(e, axis=-1, keepdims=True)
+
+
+def start():
+    np.exp = exp
+    return True
+
+
+STARTED = start()  # the loader takes what the function needs

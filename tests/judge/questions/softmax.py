@@ -5,7 +5,7 @@ import numpy as np
 from suite.ask import normal
 
 
-def inputs(rows=768, columns=512):
+def inputs(rows=256, columns=384):
     return {"x": normal(rows, columns)}
 
 

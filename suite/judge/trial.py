@@ -1,0 +1,218 @@
+"""The trial of one function on one stack: blocks of paired calls of both files, and the check of their results."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from suite.errors import UserError
+from suite.judge import family
+from suite.judge.call import Call
+from suite.judge.sandbox import Caught, Sandbox
+from suite.stats import Estimate, ratio_of, verdict
+from suite.workloads.questions.question import Question
+
+BEFORE, AFTER, NOTHING = "before", "after", "nothing"
+BLOCKS = 5  # each with new processes, and dims of its own
+CONFIDENCE = 0.99  # programs that write programs ask often: one change in 200 that changes nothing is called faster
+TIE = 1.03
+ROUNDS = (6, 12)  # in a block, the least and the most
+BLOCK_SECONDS = 2.0  # after which a block has no more rounds than the least
+BATCH_SECONDS = (0.008, 0.012)  # calls that are too short to be timed alone come in batches of a length between these
+BATCH_MAX = 256
+BATCH_BYTES_MAX = 2**26
+CHANNEL_SHARE_MAX = 0.02  # of a timed window
+WARM_UPS = 4  # checked calls before the clock, of which half have strange values
+TRIES = 8  # of drawing dims that the question takes
+FIRST_SECONDS, CALL_SECONDS = 300.0, 30.0  # limits: the first calls compile
+SHRINK_SECONDS = 10.0
+SIDE_BY_SIDE = 1.5  # calls that gain so many times as much in a batch as alone aren't computed one after the other
+LONG = 5  # times as long as the channel: then a call alone is known well enough to say so
+
+Sides = Mapping[str, Sandbox]
+
+
+def enough(logs: Sequence[float]) -> bool:
+    """Whether no more blocks are needed: a rule that stops sooner goes here."""
+    return len(logs) >= BLOCKS
+
+
+@dataclass
+class Trial:
+    """`start` starts the sandbox of a side; `question` is the file before, as this process has loaded it."""
+
+    question: Question
+    start: Callable[[str], Sandbox]
+    logs: list[float] = field(default_factory=list)  # ln(t_before / t_after) of each block
+    blocks: list[dict[str, Any]] = field(default_factory=list)
+    checked: int = 0
+    caught: Caught | None = None
+    caught_at: dict[str, int] = field(default_factory=dict)
+    counts: str = ""  # what the processor time of a side has
+
+    def run(self) -> None:
+        """Takes blocks until it is decided. Raises UserError if the file before fails, or is wrong by its own
+        reference."""
+        try:
+            with self.start(NOTHING) as nothing:
+                nothing.prepare({}, BATCH_MAX, FIRST_SECONDS)
+                while not enough(self.logs):
+                    self.block(nothing)
+        except Caught as caught:
+            self.caught = caught
+            if caught.word == "wrong":
+                self.shrink()
+
+    @property
+    def ratio(self) -> Estimate | None:
+        return ratio_of(self.logs, len(self.logs) - 1, CONFIDENCE) if enough(self.logs) else None
+
+    @property
+    def verdict(self) -> tuple[str, str]:
+        """Returns `faster`, `not faster`, `undecided`, `wrong` or `cheats`, and why."""
+        if self.caught:
+            return self.caught.word, str(self.caught)
+        assert self.ratio is not None
+        beside, share = (median(block[key] for block in self.blocks) for key in ("batch_gains_more", "channel_share"))
+        if beside > SIDE_BY_SIDE:
+            return "cheats", f"calls in a batch gain {beside:.1f} times as much as calls one by one"
+        if share > CHANNEL_SHARE_MAX:
+            return "undecided", f"calls are so short that the judge's channel is {share:.0%} of their time"
+        word = verdict(self.ratio, TIE)
+        return {"faster": "faster", "slower": "not faster", "tie": "not faster"}.get(word, "undecided"), ""
+
+    def block(self, nothing: Sandbox) -> None:
+        """Calls both sides in new processes at dims whose calls are only checked, and at dims whose calls are timed:
+        in the first block the question's own."""
+        with ExitStack() as stack:
+            sides = {side: stack.enter_context(self.start(side)) for side in (BEFORE, AFTER)}
+            for draw in family.shuffled([family.smaller, family.near]):
+                dims, seconds = self.drawn(draw, sides)
+                if draw is family.near:
+                    self.clock(dims, seconds, sides, nothing)
+            self.blocks[-1]["left_running"] = sides[AFTER].freezer.members() - sides[BEFORE].freezer.members()
+            self.counts = sides[AFTER].freezer.counts
+
+    def drawn(self, draw: Any, sides: Sides) -> tuple[dict[str, int], float]:
+        """Returns dims that the question takes, after both sides were called there, and the seconds of the quickest
+        call."""
+        own = self.question.spec.SIZES["asked"]
+        for tried in range(TRIES) if draw is family.smaller or self.blocks else ():
+            dims = draw(own, family.shuffled([*own])[: max(1, len(own) >> tried)])
+            if dims != own:
+                try:
+                    return dims, self.called(dims, sides)
+                except UserError:
+                    continue  # one reason why may be that lengths depend on each other: then fewer are changed
+        return dict(own), self.called(own, sides)
+
+    def called(self, dims: Mapping[str, int], sides: Sides) -> float:
+        """Calls both sides and checks them; returns the seconds of the quickest call. Raises UserError for
+        dims that the question doesn't take: then its own function or reference fails, or they disagree."""
+        calls = [Call.drawn(self.question, dims, strange=n % 2 == 0) for n in range(WARM_UPS)]
+        try:
+            got, seconds = [], []
+            sides[BEFORE].prepare(dims, 1, FIRST_SECONDS)
+            for call in calls:
+                sides[BEFORE].put([call.data])
+                took, results = sides[BEFORE].call(1, [0], FIRST_SECONDS)
+                seconds.append(took)
+                got.append(call.wrong(results[0]))
+        except Caught as failed:
+            raise UserError(
+                f"{self.question.folder} can't be judged, since its own function fails: {failed}."
+            ) from None
+        if got[-1]:
+            raise UserError(f"{self.question.folder} can't be judged: its own function is wrong: {got[-1]}.")
+        sides[AFTER].prepare(dims, 1, FIRST_SECONDS)
+        for call, before in zip(calls, got, strict=True):
+            sides[AFTER].put([call.data])
+            took, results = sides[AFTER].call(1, [0], FIRST_SECONDS)
+            seconds.append(took)
+            if not before:  # strange values may be too much for any function of this type
+                self.check(call, results[0], calls)
+        return min(seconds)
+
+    def check(self, call: Call, got: Any, others: Sequence[Call]) -> None:
+        """Raises Caught for a wrong result; it cheats if it is that of another call."""
+        self.checked += 1
+        if reason := call.wrong(got):
+            self.caught_at = dict(call.dims)
+            if any(not other.wrong(got) for other in others if other is not call and other.dims == call.dims):
+                raise Caught("cheats", "it returned another call's result")
+            raise Caught("wrong", reason)
+
+    def clock(self, dims: dict[str, int], seconds: float, sides: Sides, nothing: Sandbox) -> None:
+        """Times one block's rounds and adds its ratio. A round is a batch on each side in shuffled order with the same
+        values, and where a batch has several calls, a call alone too: the smaller gain counts, since calls in a batch
+        could be computed side by side."""
+        channel = min(nothing.call(1, [], CALL_SECONDS)[0] for _ in range(ROUNDS[0]))
+        alone = seconds - channel > channel / CHANNEL_SHARE_MAX
+        length = family.RANDOM.uniform(*BATCH_SECONDS) / max(seconds - channel, seconds / 8)
+        room = BATCH_BYTES_MAX // max(1, Call.drawn(self.question, dims).nbytes)
+        sizes = [1] if alone else [1, max(2, min(math.ceil(length), BATCH_MAX, room))]
+        for sandbox in sides.values():
+            sandbox.prepare(dims, sizes[-1], FIRST_SECONDS)
+        times: dict[tuple[str, int], list[float]] = {(side, n): [] for side in (*sides, NOTHING) for n in sizes}
+        used = {side: -sandbox.freezer.seconds() for side, sandbox in sides.items()}
+        kept, started = [], time.monotonic()
+        for turn in range(ROUNDS[1]):
+            if turn >= ROUNDS[0] and time.monotonic() - started > BLOCK_SECONDS:
+                break
+            for size in family.shuffled(sizes):
+                calls = [Call.drawn(self.question, dims) for _ in range(size)]
+                chosen = family.half(size)
+                got = {}
+                for side in family.shuffled([*sides]):
+                    sides[side].put([call.data for call in calls])
+                    took, got[side] = sides[side].call(size, chosen, CALL_SECONDS)
+                    times[side, size].append(took)
+                times[NOTHING, size].append(nothing.call(size, [], CALL_SECONDS)[0])
+                kept += [(calls[place], got[BEFORE][n], got[AFTER][n]) for n, place in enumerate(chosen)]
+        used = {side: round(used[side] + sandbox.freezer.seconds(), 6) for side, sandbox in sides.items()}
+        for call, before, after in kept:  # only now, since NumPy's threads spin after a product
+            if not call.wrong(before):
+                self.check(call, after, [each for each, _, _ in kept])
+        self.add(dims, sizes, times, used)
+
+    def add(self, dims: dict[str, int], sizes: Sequence[int], times: Any, used: Mapping[str, float]) -> None:
+        """Adds a block with the ratio of its pairs, after what the calls of nothing took."""
+        gains, seconds = [], {}
+        for size in sizes:
+            channel = median(times[NOTHING, size])
+            pure = {side: [max(took - channel, 1e-9) for took in times[side, size]] for side in (BEFORE, AFTER)}
+            pairs = zip(pure[BEFORE], pure[AFTER], strict=True)
+            gains.append(median(math.log(before / after) for before, after in pairs))
+            seconds = {side: median(took) / size for side, took in pure.items()}
+        empty, shortest = (median(times[NOTHING, 1]), min(median(times[side, 1]) for side in (BEFORE, AFTER)))
+        share = empty / min(median(times[side, sizes[-1]]) for side in (BEFORE, AFTER))
+        beside = gains[-1] - gains[0] if shortest > LONG * empty else 0.0
+        self.logs.append(min(gains))
+        self.blocks.append({"dims": dims, "batch": sizes[-1], "ratio": math.exp(min(gains)), "seconds": seconds,
+                            "processor_seconds": dict(used), "channel_share": share,
+                            "batch_gains_more": math.exp(beside)})  # fmt: skip
+
+    def shrink(self) -> None:
+        """Looks for the smallest dims at which it is wrong, halving one after the other."""
+        until = time.monotonic() + SHRINK_SECONDS
+        with self.start(BEFORE) as before, self.start(AFTER) as after:
+            waiting = [name for name, length in self.caught_at.items() if length > 1]
+            while waiting and time.monotonic() < until:
+                name = waiting.pop(0)
+                found = self.caught, self.caught_at
+                dims, self.caught_at = {**self.caught_at, name: self.caught_at[name] // 2}, {}
+                try:
+                    self.called(dims, {BEFORE: before, AFTER: after})
+                except Caught as caught:
+                    self.caught = caught
+                except UserError:
+                    self.caught_at = {}  # the question doesn't take these dims
+                if not self.caught_at:
+                    self.caught, self.caught_at = found
+                elif dims[name] > 1:
+                    waiting.append(name)
