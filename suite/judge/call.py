@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from suite.errors import UserError, at_line
 from suite.judge import family
 from suite.reference.expected import named
+from suite.reference.findings import GateFindings
 from suite.reference.tolerances import Tolerances
-from suite.worker.equivalence.findings import GateFindings
 from suite.workloads import trees
 from suite.workloads.questions.arguments import tensors_of
 from suite.workloads.questions.question import Question
@@ -38,7 +38,7 @@ class Call:
         tensors = tensors_of(question.arguments(dims))
         return cls(question, dims, tensors, family.values(tensors, strange=strange))
 
-    @property
+    @cached_property
     def data(self) -> dict[str, bytes]:
         return {name: family.as_bytes(self.tensors[name], held) for name, held in self.values.items()}
 

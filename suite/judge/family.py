@@ -59,7 +59,7 @@ def values(tensors: Mapping[str, Tensor], *, strange: bool = False) -> dict[str,
 
 def normal(tensor: Normal) -> NDArray[Any]:
     """Returns normal values by NumPy's generator, four times as fast as ours: no other environment must have these."""
-    drawn = RANDOM.standard_normal(tensor.shape, np.float64 if tensor.dtype == "float64" else np.float32)
+    drawn: Any = RANDOM.standard_normal(tensor.shape, np.float64 if tensor.dtype == "float64" else np.float32)
     drawn *= tensor.sigma
     drawn += tensor.mean
     found: NDArray[Any] = rounded_to_bfloat16(drawn) if tensor.dtype == "bfloat16" else drawn

@@ -53,6 +53,7 @@ class Group:
         while b"frozen 1" not in os.pread(self.events, 256, 0):
             if time.monotonic() > until:
                 raise TimeoutError("its processes can't be stopped")
+            time.sleep(1e-5)
 
     def seconds(self) -> float:
         """Returns the processor time of all that was started, also of what has ended."""

@@ -167,7 +167,7 @@ class Sandbox:
         if self.memory < 0:
             pids = [*processes.children(self.process.pid), self.process.pid]
             self.memory = os.open(f"/proc/{pids[0]}/mem", os.O_RDWR | os.O_CLOEXEC)
-        self.places = answer.get("slots")
+        self.places: list[dict[str, int]] = answer.get("slots", [])
 
     def put(self, calls: Sequence[Mapping[str, bytes]]) -> None:
         """Writes the inputs of calls to their places. Raises Caught."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from suite.errors import UserError
@@ -18,18 +18,18 @@ from suite.stats import Estimate, ratio_of, verdict
 from suite.workloads.questions.question import Question
 
 BEFORE, AFTER, NOTHING = "before", "after", "nothing"
-BLOCKS = 5  # each with new processes, and dims of its own
+BLOCKS = (3, 5)  # the least and the most, each with new processes and dims of its own
 CONFIDENCE = 0.99  # programs that write programs ask often: one change in 200 that changes nothing is called faster
 TIE = 1.03
-ROUNDS = (6, 12)  # in a block, the least and the most
+ROUNDS = (6, 10)  # in a block, the least and the most
 BLOCK_SECONDS = 2.0  # after which a block has no more rounds than the least
-BATCH_SECONDS = (0.008, 0.012)  # calls that are too short to be timed alone come in batches of a length between these
+BATCH_SECONDS = (0.006, 0.009)  # calls that are too short to be timed alone come in batches of a length between these
 BATCH_MAX = 256
 BATCH_BYTES_MAX = 2**26
 CHANNEL_SHARE_MAX = 0.02  # of a timed window
 WARM_UPS = 4  # checked calls before the clock, of which half have strange values
 TRIES = 8  # of drawing dims that the question takes
-FIRST_SECONDS, CALL_SECONDS = 300.0, 30.0  # limits: the first calls compile
+FIRST_SECONDS, CALL_SECONDS = 120.0, 30.0  # limits: the first calls compile
 SHRINK_SECONDS = 10.0
 SIDE_BY_SIDE = 1.5  # calls that gain so many times as much in a batch as alone aren't computed one after the other
 LONG = 5  # times as long as the channel: then a call alone is known well enough to say so
@@ -38,8 +38,9 @@ Sides = Mapping[str, Sandbox]
 
 
 def enough(logs: Sequence[float]) -> bool:
-    """Whether no more blocks are needed: a rule that stops sooner goes here."""
-    return len(logs) >= BLOCKS
+    """Whether no more blocks are needed: all were taken, or the least of them gain nothing, which makes `faster` no
+    likelier. A rule that stops sooner goes here."""
+    return len(logs) >= BLOCKS[1] or (len(logs) >= BLOCKS[0] and fmean(logs) <= 0)
 
 
 @dataclass

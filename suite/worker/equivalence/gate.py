@@ -21,13 +21,13 @@ import numpy as np
 from suite import protocol
 from suite.reference.digests import Array, Digest, difference, digest
 from suite.reference.expected import WHOLE_MAX, ReferenceAnswer, moved_key, movement, peak, shrinkage
+from suite.reference.findings import GateFindings, kind_of
 from suite.reference.optimizers import OPTIMIZERS
 from suite.reference.tolerances import BY, FORM, Tolerance, Tolerances
 from suite.stacks.base import Adapter
 from suite.worker import process_memory
 from suite.worker.data import Data
 from suite.worker.equivalence import kinks, other_values, stressed
-from suite.worker.equivalence.findings import GateFindings, kind_of
 from suite.worker.equivalence.late_step import LateStep, is_bfloat16, sample
 from suite.worker.equivalence.witness import DECAY, ROUNDINGS, Witness
 from suite.workloads.tensors import COMPLEX, FLOATS, generate_all, itemsize
