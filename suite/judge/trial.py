@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from statistics import fmean, median
+from statistics import median
 from typing import Any
 
 from suite.errors import UserError
@@ -23,7 +23,7 @@ CONFIDENCE = 0.99  # programs that write programs ask often: one change in 200 t
 TIE = 1.03
 ROUNDS = (6, 10)  # in a block, the least and the most
 BLOCK_SECONDS = 2.0  # after which a block has no more rounds than the least
-BATCH_SECONDS = (0.006, 0.009)  # calls that are too short to be timed alone come in batches of a length between these
+BATCH_SECONDS = 0.006  # calls that are too short to be timed alone come in batches of this length, or up to half more
 BATCH_MAX = 256
 BATCH_BYTES_MAX = 2**26
 CHANNEL_SHARE_MAX = 0.02  # of a timed window
@@ -37,10 +37,14 @@ LONG = 5  # times as long as the channel: then a call alone is known well enough
 Sides = Mapping[str, Sandbox]
 
 
-def enough(logs: Sequence[float]) -> bool:
+def enough(ratios: Sequence[float]) -> bool:
     """Whether no more blocks are needed: all were taken, or the least of them gain nothing, which makes `faster` no
     likelier. A rule that stops sooner goes here."""
-    return len(logs) >= BLOCKS[1] or (len(logs) >= BLOCKS[0] and fmean(logs) <= 0)
+    return len(ratios) >= BLOCKS[1] or (len(ratios) >= BLOCKS[0] and math.prod(ratios) <= 1)
+
+
+def estimate(ratios: Sequence[float]) -> Estimate:
+    return ratio_of(list(map(math.log, ratios)), len(ratios) - 1, CONFIDENCE)
 
 
 @dataclass
@@ -49,7 +53,6 @@ class Trial:
 
     question: Question
     start: Callable[[str], Sandbox]
-    logs: list[float] = field(default_factory=list)  # ln(t_before / t_after) of each block
     blocks: list[dict[str, Any]] = field(default_factory=list)
     checked: int = 0
     caught: Caught | None = None
@@ -62,7 +65,7 @@ class Trial:
         try:
             with self.start(NOTHING) as nothing:
                 nothing.prepare({}, BATCH_MAX, FIRST_SECONDS)
-                while not enough(self.logs):
+                while not enough(self.ratios):
                     self.block(nothing)
         except Caught as caught:
             self.caught = caught
@@ -70,8 +73,12 @@ class Trial:
                 self.shrink()
 
     @property
+    def ratios(self) -> list[float]:
+        return [block["ratio"] for block in self.blocks]
+
+    @property
     def ratio(self) -> Estimate | None:
-        return ratio_of(self.logs, len(self.logs) - 1, CONFIDENCE) if enough(self.logs) else None
+        return estimate(self.ratios) if enough(self.ratios) else None
 
     @property
     def verdict(self) -> tuple[str, str]:
@@ -79,9 +86,10 @@ class Trial:
         if self.caught:
             return self.caught.word, str(self.caught)
         assert self.ratio is not None
-        beside, share = (median(block[key] for block in self.blocks) for key in ("batch_gains_more", "channel_share"))
-        if beside > SIDE_BY_SIDE:
-            return "cheats", f"calls in a batch gain {beside:.1f} times as much as calls one by one"
+        beside = estimate([block["batch_gains_more"] for block in self.blocks])
+        if beside.low is not None and beside.low > SIDE_BY_SIDE:
+            return "cheats", f"calls in a batch gain {beside.value:.1f} times as much as calls one by one"
+        share = median(block["channel_share"] for block in self.blocks)
         if share > CHANNEL_SHARE_MAX:
             return "undecided", f"calls are so short that the judge's channel is {share:.0%} of their time"
         word = verdict(self.ratio, TIE)
@@ -154,7 +162,8 @@ class Trial:
         could be computed side by side."""
         channel = min(nothing.call(1, [], CALL_SECONDS)[0] for _ in range(ROUNDS[0]))
         alone = seconds - channel > channel / CHANNEL_SHARE_MAX
-        length = family.RANDOM.uniform(*BATCH_SECONDS) / max(seconds - channel, seconds / 8)
+        least = max(BATCH_SECONDS, 1.3 * channel / CHANNEL_SHARE_MAX)
+        length = family.RANDOM.uniform(least, 1.5 * least) / max(seconds - channel, seconds / 8)
         room = BATCH_BYTES_MAX // max(1, Call.drawn(self.question, dims).nbytes)
         sizes = [1] if alone else [1, max(2, min(math.ceil(length), BATCH_MAX, room))]
         for sandbox in sides.values():
@@ -185,15 +194,14 @@ class Trial:
         """Adds a block with the ratio of its pairs, after what the calls of nothing took."""
         gains, seconds = [], {}
         for size in sizes:
-            channel = median(times[NOTHING, size])
+            channel = min(times[NOTHING, size])  # no more than it takes: what is left of it draws ratios to 1
             pure = {side: [max(took - channel, 1e-9) for took in times[side, size]] for side in (BEFORE, AFTER)}
             pairs = zip(pure[BEFORE], pure[AFTER], strict=True)
             gains.append(median(math.log(before / after) for before, after in pairs))
             seconds = {side: median(took) / size for side, took in pure.items()}
-        empty, shortest = (median(times[NOTHING, 1]), min(median(times[side, 1]) for side in (BEFORE, AFTER)))
+        empty, shortest = min(times[NOTHING, 1]), min(median(times[side, 1]) for side in (BEFORE, AFTER))
         share = empty / min(median(times[side, sizes[-1]]) for side in (BEFORE, AFTER))
         beside = gains[-1] - gains[0] if shortest > LONG * empty else 0.0
-        self.logs.append(min(gains))
         self.blocks.append({"dims": dims, "batch": sizes[-1], "ratio": math.exp(min(gains)), "seconds": seconds,
                             "processor_seconds": dict(used), "channel_share": share,
                             "batch_gains_more": math.exp(beside)})  # fmt: skip

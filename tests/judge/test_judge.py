@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,9 +17,9 @@ from suite.judge import family
 from suite.judge.answer import EXIT_CODES, GRAVEST
 from suite.judge.call import Call
 from suite.judge.files import Judgement
-from suite.judge.freezer import Signals, freezer
+from suite.judge.freezer import Signals, freezer, state
 from suite.judge.sandbox import Caught, Sandbox, confinement
-from suite.judge.trial import AFTER, BLOCKS, Trial
+from suite.judge.trial import AFTER, Trial
 from suite.workloads.tensors import Normal
 from tests.judge.processes import spinning
 from tools.attacks import FILES
@@ -102,18 +101,23 @@ def test_each_verdict_has_an_exit_code() -> None:
 @pytest.mark.parametrize(("gain", "noise", "word"), [(1.3, 0.01, "faster"), (0.8, 0.01, "not faster"),
                                                      (1.0, 0.002, "not faster"), (1.1, 0.2, "undecided")])  # fmt: skip
 def test_a_word_needs_an_interval_beyond_1(gain: float, noise: float, word: str) -> None:
-    logs = [math.log(gain) + noise * way for way in (-1, 1, -0.5, 0.5, 0)]
     block = {"batch_gains_more": 1.0, "channel_share": 0.01}
-    trial = Trial(SimpleNamespace(), lambda side: None, logs=logs, blocks=[block] * BLOCKS[1])  # type: ignore[arg-type]
+    ratios = [gain * math.exp(noise * way) for way in (-1, 1, -0.5, 0.5, 0)]
+    trial = Trial(SimpleNamespace(), lambda side: None)  # type: ignore[arg-type]
+    trial.blocks = [block | {"ratio": ratio} for ratio in ratios]
     assert trial.verdict[0] == word
-    trial.blocks = [block | {"batch_gains_more": 2.0}] * BLOCKS[1]
-    assert trial.verdict[0] == "cheats"
+    trial.blocks = [each | {"batch_gains_more": 2.0 * each["ratio"]} for each in trial.blocks]
+    assert trial.verdict[0] == "cheats" or noise > 0.1
+    trial.blocks = [each | {"channel_share": 0.1, "batch_gains_more": 1.0} for each in trial.blocks]
+    assert trial.verdict[0] == "undecided"
 
 
 @pytest.mark.parametrize("kind", [freezer, Signals])
 def test_what_is_frozen_takes_no_processor_time(kind: type[Signals]) -> None:
     with spinning(kind) as (stopped, pids):
         assert len(pids) >= 2
+        while stopped.seconds() == 0:
+            time.sleep(0.01)
         stopped.freeze()
         before = stopped.seconds()
         time.sleep(0.2)
@@ -121,7 +125,8 @@ def test_what_is_frozen_takes_no_processor_time(kind: type[Signals]) -> None:
         stopped.thaw()
         while stopped.seconds() == before:
             time.sleep(0.01)
-    assert not any(os.path.exists(f"/proc/{pid}/exe") for pid in pids)
+    while not all(state(pid) in "ZX" for pid in pids):
+        time.sleep(0.01)
 
 
 def softmax(text: str, folder: Path) -> tuple[Judgement, Sandbox]:
