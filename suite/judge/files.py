@@ -13,7 +13,7 @@ from suite.environments import venv
 from suite.errors import UserError, at_line, check_known
 from suite.judge.family import DRAWN
 from suite.judge.sandbox import Sandbox
-from suite.judge.trial import AFTER, NOTHING, Trial
+from suite.judge.trial import AFTER, Trial
 from suite.run.start.engines import absent
 from suite.stacks.catalog import STACKS
 from suite.workloads.questions.arguments import tensors_of
@@ -72,12 +72,8 @@ class Judgement:
     def trial(self, stack: str, function: str) -> Trial:
         """Returns the trial of one function, which makes the stack's environment first where it is missing."""
         python = venv.made(venv.fit(STACKS[stack].environment, TARGET)).python
-        nothing = load(Path(__file__).with_name("nothing.py"))
-        numpy = venv.made(venv.fit("numpy", TARGET)).python
 
         def start(side: str) -> Sandbox:
-            if side == NOTHING:
-                return Sandbox(numpy, case_of(nothing, "numpy", "numpy_nothing"), (nothing.folder, nothing.folder), ())
             question = self.question
             file = self.after if side == AFTER else question.folder
             reads = [*question.data_files(question.spec.SIZES[SIZE]), *beside(file)]

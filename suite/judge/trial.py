@@ -17,7 +17,7 @@ from suite.judge.sandbox import Caught, Sandbox
 from suite.stats import Estimate, ratio_of, verdict
 from suite.workloads.questions.question import Question
 
-BEFORE, AFTER, NOTHING = "before", "after", "nothing"
+BEFORE, AFTER = "before", "after"
 BLOCKS = (3, 5)  # the least and the most, each with new processes and dims of its own
 CONFIDENCE = 0.99  # programs that write programs ask often: one change in 200 that changes nothing is called faster
 TIE = 1.03
@@ -32,7 +32,6 @@ TRIES = 8  # of drawing dims that the question takes
 FIRST_SECONDS, CALL_SECONDS = 120.0, 30.0  # limits: the first calls compile
 SHRINK_SECONDS = 10.0
 SIDE_BY_SIDE = 1.5  # calls that gain so many times as much in a batch as alone aren't computed one after the other
-LONG = 5  # times as long as the channel: then a call alone is known well enough to say so
 
 Sides = Mapping[str, Sandbox]
 
@@ -63,10 +62,8 @@ class Trial:
         """Takes blocks until it is decided. Raises UserError if the file before fails, or is wrong by its own
         reference."""
         try:
-            with self.start(NOTHING) as nothing:
-                nothing.prepare({}, BATCH_MAX, FIRST_SECONDS)
-                while not enough(self.ratios):
-                    self.block(nothing)
+            while not enough(self.ratios):
+                self.block()
         except Caught as caught:
             self.caught = caught
             if caught.word == "wrong":
@@ -95,7 +92,7 @@ class Trial:
         word = verdict(self.ratio, TIE)
         return {"faster": "faster", "slower": "not faster", "tie": "not faster"}.get(word, "undecided"), ""
 
-    def block(self, nothing: Sandbox) -> None:
+    def block(self) -> None:
         """Calls both sides in new processes at dims whose calls are only checked, and at dims whose calls are timed:
         in the first block the question's own."""
         with ExitStack() as stack:
@@ -103,7 +100,7 @@ class Trial:
             for draw in family.shuffled([family.smaller, family.near]):
                 dims, seconds = self.drawn(draw, sides)
                 if draw is family.near:
-                    self.clock(dims, seconds, sides, nothing)
+                    self.clock(dims, seconds, sides)
             self.blocks[-1]["left_running"] = sides[AFTER].freezer.members() - sides[BEFORE].freezer.members()
             self.counts = sides[AFTER].freezer.counts
 
@@ -156,11 +153,11 @@ class Trial:
                 raise Caught("cheats", "it returned another call's result")
             raise Caught("wrong", reason)
 
-    def clock(self, dims: dict[str, int], seconds: float, sides: Sides, nothing: Sandbox) -> None:
+    def clock(self, dims: dict[str, int], seconds: float, sides: Sides) -> None:
         """Times one block's rounds and adds its ratio. A round is a batch on each side in shuffled order with the same
         values, and where a batch has several calls, a call alone too: the smaller gain counts, since calls in a batch
         could be computed side by side."""
-        channel = min(nothing.call(1, [], CALL_SECONDS)[0] for _ in range(ROUNDS[0]))
+        channel = sides[BEFORE].channel(ROUNDS[0])
         alone = seconds - channel > channel / CHANNEL_SHARE_MAX
         least = max(BATCH_SECONDS, 1.3 * channel / CHANNEL_SHARE_MAX)
         length = family.RANDOM.uniform(least, 1.5 * least) / max(seconds - channel, seconds / 8)
@@ -168,7 +165,7 @@ class Trial:
         sizes = [1] if alone else [1, max(2, min(math.ceil(length), BATCH_MAX, room))]
         for sandbox in sides.values():
             sandbox.prepare(dims, sizes[-1], FIRST_SECONDS)
-        times: dict[tuple[str, int], list[float]] = {(side, n): [] for side in (*sides, NOTHING) for n in sizes}
+        times: dict[tuple[str, int], list[float]] = {(side, n): [] for side in sides for n in sizes}
         used = {side: -sandbox.freezer.seconds() for side, sandbox in sides.items()}
         kept, started = [], time.monotonic()
         for turn in range(ROUNDS[1]):
@@ -182,29 +179,34 @@ class Trial:
                     sides[side].put([call.data for call in calls])
                     took, got[side] = sides[side].call(size, chosen, CALL_SECONDS)
                     times[side, size].append(took)
-                times[NOTHING, size].append(nothing.call(size, [], CALL_SECONDS)[0])
+                channel = min(channel, sides[BEFORE].channel(1))
                 kept += [(calls[place], got[BEFORE][n], got[AFTER][n]) for n, place in enumerate(chosen)]
         used = {side: round(used[side] + sandbox.freezer.seconds(), 6) for side, sandbox in sides.items()}
         for call, before, after in kept:  # only now, since NumPy's threads spin after a product
             if not call.wrong(before):
                 self.check(call, after, [each for each, _, _ in kept])
-        self.add(dims, sizes, times, used)
+        self.add(dims, sizes, times, channel, used)
 
-    def add(self, dims: dict[str, int], sizes: Sequence[int], times: Any, used: Mapping[str, float]) -> None:
-        """Adds a block with the ratio of its pairs, after what the calls of nothing took."""
-        gains, seconds = [], {}
-        for size in sizes:
-            channel = min(times[NOTHING, size])  # no more than it takes: what is left of it draws ratios to 1
-            pure = {side: [max(took - channel, 1e-9) for took in times[side, size]] for side in (BEFORE, AFTER)}
-            pairs = zip(pure[BEFORE], pure[AFTER], strict=True)
-            gains.append(median(math.log(before / after) for before, after in pairs))
-            seconds = {side: median(took) / size for side, took in pure.items()}
-        empty, shortest = min(times[NOTHING, 1]), min(median(times[side, 1]) for side in (BEFORE, AFTER))
-        share = empty / min(median(times[side, sizes[-1]]) for side in (BEFORE, AFTER))
-        beside = gains[-1] - gains[0] if shortest > LONG * empty else 0.0
-        self.blocks.append({"dims": dims, "batch": sizes[-1], "ratio": math.exp(min(gains)), "seconds": seconds,
-                            "processor_seconds": dict(used), "channel_share": share,
-                            "batch_gains_more": math.exp(beside)})  # fmt: skip
+    def add(
+        self,
+        dims: dict[str, int],
+        sizes: Sequence[int],
+        times: Mapping[tuple[str, int], Sequence[float]],
+        channel: float,
+        used: Mapping[str, float],
+    ) -> None:
+        """Adds a block. The least that the `channel` took is subtracted: what is left of it draws ratios to 1."""
+        pure = {key: [max(took - channel, took / 1000) for took in all_] for key, all_ in times.items()}
+        gains = [
+            median(math.log(before / after) for before, after in zip(pure[BEFORE, n], pure[AFTER, n], strict=True))
+            for n in sizes
+        ]
+        size = sizes[-1]
+        block = {"dims": dims, "batch": size, "ratio": math.exp(min(gains))}
+        block["seconds"] = {side: median(pure[side, size]) / size for side in (BEFORE, AFTER)}
+        block["processor_seconds"] = dict(used)
+        block["channel_share"] = channel / min(median(times[side, size]) for side in (BEFORE, AFTER))
+        self.blocks.append(block | {"batch_gains_more": math.exp(gains[-1] - gains[0])})
 
     def shrink(self) -> None:
         """Looks for the smallest dims at which it is wrong, halving one after the other."""
