@@ -23,7 +23,7 @@ def fields(stack: str, function: str, trial: Trial) -> dict[str, Any]:
         "low": ratio and ratio.low,
         "high": ratio and ratio.high,
         "reason": reason,
-        "smallest_input": trial.caught_at or None,
+        "smallest_input": trial.caught_at if word == "wrong" else None,
         "checked_results": trial.checked,
         "blocks": trial.blocks,
         "confined": not confinement()[2],

@@ -59,16 +59,16 @@ class Group:
         """Returns the processor time of all that was started, also of what has ended."""
         return int(read(self.folder / "cpu.stat").split()[1]) / 1e6
 
-    def members(self) -> int:
-        return len(read(self.folder / "cgroup.procs").split())
+    def pids(self) -> list[int]:
+        return list(map(int, read(self.folder / "cgroup.procs").split()))
 
     def end(self) -> None:
         """Kills all, and removes the group."""
         until = time.monotonic() + FREEZE_SECONDS
         while self.folder.exists() and time.monotonic() < until:
-            for pid in read(self.folder / "cgroup.procs").split():
+            for pid in self.pids():
                 with suppress(ProcessLookupError):
-                    os.kill(int(pid), signal.SIGKILL)
+                    os.kill(pid, signal.SIGKILL)
             self.thaw()
             with suppress(OSError):
                 self.folder.rmdir()
@@ -87,11 +87,11 @@ class Signals:
         prctl(PR_SET_CHILD_SUBREAPER, 1)
         self.pid = pid
 
-    def tree(self) -> list[int]:
+    def pids(self) -> list[int]:
         return [self.pid, *processes.descendants(self.pid)]
 
     def thaw(self) -> None:
-        for pid in self.tree():
+        for pid in self.pids():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGCONT)
 
@@ -107,14 +107,11 @@ class Signals:
 
     def seconds(self) -> float:
         """Returns the processor time of the living, and of their children that have ended."""
-        fields = [processes.stat(pid)[11:15] for pid in self.tree() if state(pid) != "X"]
+        fields = [processes.stat(pid)[11:15] for pid in self.pids() if state(pid) != "X"]
         return sum(int(ticks) for four in fields for ticks in four) / TICKS_PER_SECOND
 
-    def members(self) -> int:
-        return len(self.tree())
-
     def end(self) -> None:
-        for pid in self.tree():
+        for pid in self.pids():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 

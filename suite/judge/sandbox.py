@@ -26,17 +26,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suite.case import Case
+from suite.errors import UserError
 from suite.judge.call import Got
 from suite.judge.freezer import freezer
 from suite.launch.container import USER_ID
 from suite.launch.engine import ALLOCATOR_VARIABLES, ROOT, worker_environment
 from suite.launch.supervisor.spawn import PR_SET_PDEATHSIG, prctl
+from suite.launch.supervisor.tree import PAGE_BYTES, resident_bytes
 from suite.machine import processes
 from suite.workloads.tensors import DTYPES, itemsize
 
 ANSWER_BYTES_MAX = 2**26
 RESULT_BYTES_MAX = 2**32
 CHANNEL_SECONDS = 30.0  # the limit
+RAM_BYTES = os.sysconf("SC_PHYS_PAGES") * PAGE_BYTES
+MEMORY_SHARE_MAX = 0.4  # of the machine's, for one side
 TYPES = (*DTYPES, "uint64")
 PROCESSES_MAX = 4096  # as of a container; threads count
 SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc/ld.so.cache", "/etc/alternatives", "/sys/devices/system",
@@ -92,7 +96,9 @@ class Sandbox:
     """One process of judged code. `reads` are the files that it may read."""
 
     def __init__(self, python: Path, case: Case, files: Sequence[Path], reads: Sequence[Path]) -> None:
-        """Starts it. `files` are the question, and the file from which the case's function is taken."""
+        """Starts it. `files` are the question, and the file from which the case's function is taken: if that is the
+        question itself, it is trusted, and what it does wrong is a UserError."""
+        self.files = files
         namespaces, drop, _ = confinement()
         self.folder = Path(tempfile.mkdtemp(prefix="stack-wars-judge-"))
         command = [*drop, str(python), "-m", "suite.judge.inside"]
@@ -121,61 +127,78 @@ class Sandbox:
         self.send({"start": "now"})
         self.send({"case": case.to_json(), "files": [*map(str, files)], "cpus": sorted(os.sched_getaffinity(0))})
 
-    def send(self, order: Mapping[str, Any]) -> None:
-        try:
-            os.write(self.orders, json.dumps(order).encode() + b"\n")
-        except BrokenPipeError:
-            raise self.ended() from None
+    def caught(self, word: str, reason: str) -> Exception:
+        """Returns the exception for what it did."""
+        if self.files[0] == self.files[1]:
+            return UserError(f"{self.files[0]} can't be judged, since its own function fails: {reason}.")
+        return Caught(word, reason)
 
-    def ask(self, order: Mapping[str, Any], seconds: float) -> tuple[float, dict[str, Any]]:
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """Refuses an answer that honest code doesn't give: of another form, or with memory that isn't there."""
+        try:
+            yield
+        except (OSError, OverflowError, TypeError, ValueError, LookupError, AttributeError, RecursionError):
+            raise self.caught("cheats", "it answered what only code that changes the judge's own can answer") from None
+
+    def send(self, order: Mapping[str, Any]) -> None:
+        with suppress(BrokenPipeError):  # it has ended, as its answer will say
+            os.write(self.orders, json.dumps(order).encode() + b"\n")
+
+    def ask(self, order: Mapping[str, Any], limit: float) -> tuple[float, dict[str, Any]]:
         """Returns the seconds from before it runs until it is stopped again, by this process's clock, and its answer.
         Raises Caught."""
         if select.select([self.answers], [], [], 0)[0] and self.process.poll() is None:
-            raise Caught("cheats", "it wrote to the judge before it was asked")
+            raise self.caught("cheats", "it wrote to the judge before it was asked")
         self.send(order)
-        until = time.monotonic() + seconds
-        line = bytearray()
         start = time.perf_counter()
         self.freezer.thaw()
-        while not line.endswith(b"\n"):
-            part = b""
-            if select.select([self.answers], [], [], max(0.0, until - time.monotonic()))[0]:
-                part = os.read(self.answers, 2**20)
-            line += part
-            if not part or len(line) > ANSWER_BYTES_MAX:
-                raise self.ended() if time.monotonic() < until else Caught("wrong", f"no answer in {seconds:.0f} s")
+        line = self.line(start + limit)
         try:
             self.freezer.freeze()
         except TimeoutError as hangs:
-            raise Caught("cheats", str(hangs)) from None
+            raise self.caught("cheats", str(hangs)) from None
         took = time.perf_counter() - start
-        try:
-            answer = json.loads(line)
-            if "error" in answer:
-                raise Caught("wrong", f"it raised {str(answer['error'])[:300]}")
-        except (ValueError, TypeError, RecursionError):
-            raise Caught("cheats", "it wrote to the judge itself") from None
+        with self.told():
+            answer = dict(json.loads(line))
+        if "error" in answer:
+            raise self.caught("wrong", f"it raised {str(answer['error'])[:300]}")
+        if (held := resident_bytes(self.freezer.pids())) > MEMORY_SHARE_MAX * RAM_BYTES:
+            raise self.caught("cheats", f"it holds {held / 2**30:.1f} GiB, which the other side may lack")
         return took, answer
 
-    def ended(self) -> Caught:
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(1.0)
-        return Caught("wrong", f"its process ended ({self.process.returncode})")
+    def line(self, until: float) -> bytes:
+        """Waits for a line."""
+        line = bytearray()
+        while not line.endswith(b"\n"):
+            if not select.select([self.answers], [], [], max(0.0, until - time.perf_counter()))[0]:
+                raise self.caught("wrong", "it didn't answer in time")
+            part = os.read(self.answers, 2**20)
+            line += part
+            if not part:
+                with suppress(subprocess.TimeoutExpired):
+                    self.process.wait(1.0)
+                raise self.caught("wrong", f"its process ended ({self.process.returncode})")
+            if len(line) > ANSWER_BYTES_MAX:
+                raise self.caught("cheats", "its answer has no end")
+        return bytes(line)
 
-    def prepare(self, dims: Mapping[str, int], slots: int, seconds: float) -> None:
+    def prepare(self, dims: Mapping[str, int], slots: int, limit: float) -> None:
         """Makes the function for these dims, and places for so many calls' inputs. Raises Caught."""
-        _, answer = self.ask({"dims": dict(dims), "slots": slots}, seconds)
+        _, answer = self.ask({"dims": dict(dims), "slots": slots}, limit)
+        with self.told():
+            self.places: list[dict[str, int]] = list(answer["slots"])
         if self.memory < 0:
-            pids = [*processes.children(self.process.pid), self.process.pid]
-            self.memory = os.open(f"/proc/{pids[0]}/mem", os.O_RDWR | os.O_CLOEXEC)
-        self.places: list[dict[str, int]] = answer.get("slots", [])
+            pid = processes.children(self.process.pid)[0] if confinement()[0] else self.process.pid
+            self.memory = os.open(f"/proc/{pid}/mem", os.O_RDWR | os.O_CLOEXEC)
 
     def put(self, calls: Sequence[Mapping[str, bytes]]) -> None:
         """Writes the inputs of calls to their places. Raises Caught."""
         self.inputs = calls
-        for call, place in zip(calls, self.places, strict=False):
-            for name, data in call.items():
-                self.move(os.pwritev, place[name], memoryview(bytearray(data)))
+        with self.told():
+            for call, place in zip(calls, self.places, strict=False):
+                for name, data in call.items():
+                    self.move(os.pwritev, place[name], memoryview(bytearray(data)))
 
     def channel(self, times: int) -> float:
         """Returns the least seconds of calling nothing at all. Raises Caught."""
@@ -187,19 +210,21 @@ class Sandbox:
         seconds, answer = self.ask({"run": count}, limit)
         results = []
         for place in chosen:
-            with told():
+            with self.told():
                 form, *addresses = answer["calls"][place]
                 leaves = zip(answer["forms"][form], addresses, strict=True)
                 results.append([(str(name), self.array(kind, shape, at)) for (name, kind, shape), at in leaves])
-            for name, data in self.inputs[place].items():
-                if self.read(self.places[place][name], len(data)) != data:
-                    raise Caught("wrong", f"it changes its input {name}")
+                now = {
+                    name: self.read(self.places[place][name], len(data)) for name, data in self.inputs[place].items()
+                }
+            if changed := [name for name, data in self.inputs[place].items() if now[name] != data]:
+                raise self.caught("wrong", f"it changes its input {changed[0]}")
         return seconds, results
 
     def array(self, kind: str, shape: Sequence[int], address: int) -> NDArray[Any]:
         size = math.prod(shape) * (itemsize(kind) if kind in TYPES else RESULT_BYTES_MAX)
         if not 0 <= size < RESULT_BYTES_MAX:
-            raise Caught("wrong", f"a result has the type {str(kind)[:40]} and the shape {str(shape)[:80]}")
+            raise self.caught("wrong", f"a result has the type {str(kind)[:40]} and the shape {str(shape)[:80]}")
         held = self.read(address, size)
         if kind == "bfloat16":
             return (np.frombuffer(held, np.uint16).astype(np.uint32) << 16).view(np.float32).reshape(shape)
@@ -213,11 +238,10 @@ class Sandbox:
     def move(self, by: Callable[[int, list[memoryview], int], int], address: int, held: memoryview) -> None:
         """Copies from or to its memory; the kernel copies at most 2 GiB at once."""
         done = 0
-        with told():
-            while done < len(held):
-                if (count := by(self.memory, [held[done:]], address + done)) < 1:
-                    raise ValueError(address)
-                done += count
+        while done < len(held):
+            if (count := by(self.memory, [held[done:]], address + done)) < 1:
+                raise ValueError(address)
+            done += count
 
     def close(self) -> None:
         """Ends it and all that it started."""
@@ -233,12 +257,3 @@ class Sandbox:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-@contextmanager
-def told() -> Iterator[None]:
-    """Raises Caught for an answer that honest code doesn't give: of another form, or with memory that isn't there."""
-    try:
-        yield
-    except (OSError, OverflowError, TypeError, ValueError, LookupError, AttributeError):
-        raise Caught("cheats", "it answered what only code that changes the judge's own part can answer") from None

@@ -21,9 +21,9 @@ BEFORE, AFTER = "before", "after"
 BLOCKS = (3, 5)  # the least and the most, each with new processes and dims of its own
 CONFIDENCE = 0.99  # programs that write programs ask often: one change in 200 that changes nothing is called faster
 TIE = 1.03
-ROUNDS = (6, 10)  # in a block, the least and the most
+ROUNDS = (6, 8)  # in a block, the least and the most
 BLOCK_SECONDS = 2.0  # after which a block has no more rounds than the least
-BATCH_SECONDS = 0.006  # calls that are too short to be timed alone come in batches of this length, or up to half more
+BATCH_SECONDS = (0.006, 0.012)  # of calls that are too short to be timed alone, as the channel asks; or half more
 BATCH_MAX = 256
 BATCH_BYTES_MAX = 2**26
 CHANNEL_SHARE_MAX = 0.02  # of a timed window
@@ -101,7 +101,7 @@ class Trial:
                 dims, seconds = self.drawn(draw, sides)
                 if draw is family.near:
                     self.clock(dims, seconds, sides)
-            self.blocks[-1]["left_running"] = sides[AFTER].freezer.members() - sides[BEFORE].freezer.members()
+            self.blocks[-1]["left_running"] = len(sides[AFTER].freezer.pids()) - len(sides[BEFORE].freezer.pids())
             self.counts = sides[AFTER].freezer.counts
 
     def drawn(self, draw: Any, sides: Sides) -> tuple[dict[str, int], float]:
@@ -121,20 +121,16 @@ class Trial:
         """Calls both sides and checks them; returns the seconds of the quickest call. Raises UserError for
         dims that the question doesn't take: then its own function or reference fails, or they disagree."""
         calls = [Call.drawn(self.question, dims, strange=n % 2 == 0) for n in range(WARM_UPS)]
-        try:
-            got, seconds = [], []
-            sides[BEFORE].prepare(dims, 1, FIRST_SECONDS)
-            for call in calls:
-                sides[BEFORE].put([call.data])
-                took, results = sides[BEFORE].call(1, [0], FIRST_SECONDS)
-                seconds.append(took)
-                got.append(call.wrong(results[0]))
-        except Caught as failed:
-            raise UserError(
-                f"{self.question.folder} can't be judged, since its own function fails: {failed}."
-            ) from None
+        got, seconds = [], []
+        sides[BEFORE].prepare(dims, 1, FIRST_SECONDS)
+        for call in calls:
+            sides[BEFORE].put([call.data])
+            took, results = sides[BEFORE].call(1, [0], FIRST_SECONDS)
+            seconds.append(took)
+            got.append(call.wrong(results[0]))
         if got[-1]:
             raise UserError(f"{self.question.folder} can't be judged: its own function is wrong: {got[-1]}.")
+        self.caught_at = dict(dims)
         sides[AFTER].prepare(dims, 1, FIRST_SECONDS)
         for call, before in zip(calls, got, strict=True):
             sides[AFTER].put([call.data])
@@ -148,7 +144,6 @@ class Trial:
         """Raises Caught for a wrong result; it cheats if it is that of another call."""
         self.checked += 1
         if reason := call.wrong(got):
-            self.caught_at = dict(call.dims)
             if any(not other.wrong(got) for other in others if other is not call and other.dims == call.dims):
                 raise Caught("cheats", "it returned another call's result")
             raise Caught("wrong", reason)
@@ -159,7 +154,7 @@ class Trial:
         could be computed side by side."""
         channel = sides[BEFORE].channel(ROUNDS[0])
         alone = seconds - channel > channel / CHANNEL_SHARE_MAX
-        least = max(BATCH_SECONDS, 1.3 * channel / CHANNEL_SHARE_MAX)
+        least = sorted((*BATCH_SECONDS, 1.3 * channel / CHANNEL_SHARE_MAX))[1]
         length = family.RANDOM.uniform(least, 1.5 * least) / max(seconds - channel, seconds / 8)
         room = BATCH_BYTES_MAX // max(1, Call.drawn(self.question, dims).nbytes)
         sizes = [1] if alone else [1, max(2, min(math.ceil(length), BATCH_MAX, room))]
@@ -209,21 +204,19 @@ class Trial:
         self.blocks.append(block | {"batch_gains_more": math.exp(gains[-1] - gains[0])})
 
     def shrink(self) -> None:
-        """Looks for the smallest dims at which it is wrong, halving one after the other."""
+        """Looks for the smallest dims at which it is wrong, halving one after the other, each time in new processes."""
         until = time.monotonic() + SHRINK_SECONDS
-        with self.start(BEFORE) as before, self.start(AFTER) as after:
-            waiting = [name for name, length in self.caught_at.items() if length > 1]
-            while waiting and time.monotonic() < until:
-                name = waiting.pop(0)
-                found = self.caught, self.caught_at
-                dims, self.caught_at = {**self.caught_at, name: self.caught_at[name] // 2}, {}
+        waiting = [name for name, length in self.caught_at.items() if length > 1]
+        while waiting and time.monotonic() < until:
+            name, at = waiting.pop(0), self.caught_at
+            dims = {**at, name: at[name] // 2}
+            with self.start(BEFORE) as before, self.start(AFTER) as after:
                 try:
                     self.called(dims, {BEFORE: before, AFTER: after})
                 except Caught as caught:
                     self.caught = caught
+                    waiting += [name] if dims[name] > 1 else []
+                    continue
                 except UserError:
-                    self.caught_at = {}  # the question doesn't take these dims
-                if not self.caught_at:
-                    self.caught, self.caught_at = found
-                elif dims[name] > 1:
-                    waiting.append(name)
+                    pass  # the question doesn't take these dims
+            self.caught_at = at

@@ -7,8 +7,8 @@ mount --make-rprivate /
 mount -t tmpfs -o mode=755,size=16m view "$root"
 mkdir -p "$root/proc" "$root/tmp" "$root/dev/shm"
 mount -t proc -o nosuid,nodev,noexec proc "$root/proc"
-mount -t tmpfs -o mode=1777,size=2g,nosuid,nodev tmp "$root/tmp"
-mount -t tmpfs -o mode=1777,size=2g,nosuid,nodev shm "$root/dev/shm"
+mount -t tmpfs -o mode=1777,size=1g,nosuid,nodev tmp "$root/tmp"
+mount -t tmpfs -o mode=1777,size=1g,nosuid,nodev shm "$root/dev/shm"
 while [ "$1" != -- ]; do
     if [ -d "$1" ]; then
         mkdir -p "$root$1"
