@@ -122,7 +122,7 @@ class Sandbox:
         )
         assert self.process.stdin is not None and self.process.stdout is not None
         self.orders, self.answers = self.process.stdin.fileno(), self.process.stdout.fileno()
-        self.memory = -1
+        self.memory, self.result_bytes_max = -1, RESULT_BYTES_MAX
         self.freezer = freezer(self.process.pid)
         self.send({"start": "now"})
         self.send({"case": case.to_json(), "files": [*map(str, files)], "cpus": sorted(os.sched_getaffinity(0))})
@@ -188,9 +188,9 @@ class Sandbox:
         _, answer = self.ask({"dims": dict(dims), "slots": slots}, limit)
         with self.told():
             self.places: list[dict[str, int]] = list(answer["slots"])
-        if self.memory < 0:
-            pid = processes.children(self.process.pid)[0] if confinement()[0] else self.process.pid
-            self.memory = os.open(f"/proc/{pid}/mem", os.O_RDWR | os.O_CLOEXEC)
+            if self.memory < 0:
+                pid = processes.children(self.process.pid)[0] if confinement()[0] else self.process.pid
+                self.memory = os.open(f"/proc/{pid}/mem", os.O_RDWR | os.O_CLOEXEC)
 
     def put(self, calls: Sequence[Mapping[str, bytes]]) -> None:
         """Writes the inputs of calls to their places. Raises Caught."""
@@ -222,8 +222,8 @@ class Sandbox:
         return seconds, results
 
     def array(self, kind: str, shape: Sequence[int], address: int) -> NDArray[Any]:
-        size = math.prod(shape) * (itemsize(kind) if kind in TYPES else RESULT_BYTES_MAX)
-        if not 0 <= size < RESULT_BYTES_MAX:
+        size = math.prod(shape) * (itemsize(kind) if kind in TYPES else 2 * RESULT_BYTES_MAX)
+        if not 0 <= size <= self.result_bytes_max:
             raise self.caught("wrong", f"a result has the type {str(kind)[:40]} and the shape {str(shape)[:80]}")
         held = self.read(address, size)
         if kind == "bfloat16":

@@ -131,6 +131,7 @@ class Trial:
         if got[-1]:
             raise UserError(f"{self.question.folder} can't be judged: its own function is wrong: {got[-1]}.")
         self.caught_at = dict(dims)
+        sides[AFTER].result_bytes_max = 8 * max((leaf.nbytes for _, leaf in results[0]), default=0)  # of any type
         sides[AFTER].prepare(dims, 1, FIRST_SECONDS)
         for call, before in zip(calls, got, strict=True):
             sides[AFTER].put([call.data])
