@@ -7,6 +7,7 @@ import signal
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import ClassVar
 
 from suite.launch.supervisor.spawn import PR_SET_CHILD_SUBREAPER, prctl
 from suite.machine import processes
@@ -79,13 +80,16 @@ class Group:
 
 class Signals:
     """A process and its descendants. One that has lost its parent becomes a child of this process: it is stopped with
-    the others, and never continued."""
+    the others, never continued, and killed with whichever side ends first."""
 
     counts = "its processes while they live, by /proc: no control group can be made here"
+
+    known: ClassVar[set[int]] = set()  # children of this process that have lost no parent
 
     def __init__(self, pid: int) -> None:
         prctl(PR_SET_CHILD_SUBREAPER, 1)
         self.pid = pid
+        self.known.update(processes.children(os.getpid()))
 
     def pids(self) -> list[int]:
         return [self.pid, *processes.descendants(self.pid)]
@@ -111,7 +115,8 @@ class Signals:
         return sum(int(ticks) for four in fields for ticks in four) / TICKS_PER_SECOND
 
     def end(self) -> None:
-        for pid in self.pids():
+        lost = {*processes.children(os.getpid())} - self.known
+        for pid in (*self.pids(), *lost, *(below for one in lost for below in processes.descendants(one))):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 

@@ -247,7 +247,8 @@ class Sandbox:
         """Ends it and all that it started."""
         self.freezer.end()
         self.process.kill()
-        self.process.communicate()
+        with self.process:  # closes its pipes, which others may hold open, and waits
+            pass
         if self.memory >= 0:
             os.close(self.memory)
         shutil.rmtree(self.folder, ignore_errors=True)
