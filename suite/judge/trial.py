@@ -27,7 +27,7 @@ BATCH_SECONDS = (0.006, 0.012)  # of calls that are too short to be timed alone,
 BATCH_MAX = 256
 BATCH_BYTES_MAX = 2**26
 CHANNEL_SHARE_MAX = 0.02  # of a timed window
-WARM_UPS = 4  # checked calls before the clock, of which half have strange values
+CALLS = {family.smaller: 4, family.near: 2}  # that are checked before the clock: every second has strange values
 TRIES = 8  # of drawing dims that the question takes
 FIRST_SECONDS, CALL_SECONDS = 120.0, 30.0  # limits: the first calls compile
 SHRINK_SECONDS = 10.0
@@ -97,7 +97,7 @@ class Trial:
         in the first block the question's own."""
         with ExitStack() as stack:
             sides = {side: stack.enter_context(self.start(side)) for side in (BEFORE, AFTER)}
-            for draw in family.shuffled([family.smaller, family.near]):
+            for draw in family.shuffled([*CALLS]):
                 dims, seconds = self.drawn(draw, sides)
                 if draw is family.near:
                     self.clock(dims, seconds, sides)
@@ -107,20 +107,20 @@ class Trial:
     def drawn(self, draw: Any, sides: Sides) -> tuple[dict[str, int], float]:
         """Returns dims that the question takes, after both sides were called there, and the seconds of the quickest
         call."""
-        own = self.question.spec.SIZES["asked"]
+        own, count = self.question.spec.SIZES["asked"], CALLS[draw]
         for tried in range(TRIES) if draw is family.smaller or self.blocks else ():
             dims = draw(own, family.shuffled([*own])[: max(1, len(own) >> tried)])
             if dims != own:
                 try:
-                    return dims, self.called(dims, sides)
+                    return dims, self.called(dims, sides, count)
                 except UserError:
                     continue  # one reason why may be that lengths depend on each other: then fewer are changed
-        return dict(own), self.called(own, sides)
+        return dict(own), self.called(own, sides, count)
 
-    def called(self, dims: Mapping[str, int], sides: Sides) -> float:
+    def called(self, dims: Mapping[str, int], sides: Sides, count: int) -> float:
         """Calls both sides and checks them; returns the seconds of the quickest call. Raises UserError for
         dims that the question doesn't take: then its own function or reference fails, or they disagree."""
-        calls = [Call.drawn(self.question, dims, strange=n % 2 == 0) for n in range(WARM_UPS)]
+        calls = [Call.drawn(self.question, dims, strange=n % 2 == 0) for n in range(count)]
         got, seconds = [], []
         sides[BEFORE].prepare(dims, 1, FIRST_SECONDS)
         for call in calls:
@@ -191,8 +191,9 @@ class Trial:
         channel: float,
         used: Mapping[str, float],
     ) -> None:
-        """Adds a block. The least that the `channel` took is subtracted: what is left of it draws ratios to 1."""
-        pure = {key: [max(took - channel, took / 1000) for took in all_] for key, all_ in times.items()}
+        """Adds a block. The least that the `channel` took is subtracted, and no more than most of a time:
+        what is left of it draws ratios to 1."""
+        pure = {key: [max(took - channel, took / 4) for took in all_] for key, all_ in times.items()}
         gains = [
             median(math.log(before / after) for before, after in zip(pure[BEFORE, n], pure[AFTER, n], strict=True))
             for n in sizes
@@ -213,7 +214,7 @@ class Trial:
             dims = {**at, name: at[name] // 2}
             with self.start(BEFORE) as before, self.start(AFTER) as after:
                 try:
-                    self.called(dims, {BEFORE: before, AFTER: after})
+                    self.called(dims, {BEFORE: before, AFTER: after}, CALLS[family.smaller])
                 except Caught as caught:
                     self.caught = caught
                     waiting += [name] if dims[name] > 1 else []

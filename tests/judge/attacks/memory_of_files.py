@@ -13,18 +13,15 @@ def honest(x):
     return e / np.sum(e, axis=-1, keepdims=True)
 
 
-HITS = []
-
-
 def numpy_softmax(x):
     assert STARTED
     return honest(x)
 
 
 def start():
-    global HITS
+    hits = []
     for place in ("/tmp", "/root", "/home", "/var/tmp", "/work", "/sys/fs/cgroup"):
-        HITS += [os.path.join(where, file) for where, _, files in os.walk(place) for file in files[:50]]
+        hits += [os.path.join(where, file) for where, _, files in os.walk(place) for file in files[:50]]
     for fd in range(3, 64):
         with contextlib.suppress(OSError):
             os.pread(fd, 4096, 0)
