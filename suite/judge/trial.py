@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from statistics import median
@@ -33,17 +33,21 @@ FIRST_SECONDS, CALL_SECONDS = 120.0, 30.0  # limits: the first calls compile
 SHRINK_SECONDS = 10.0
 SIDE_BY_SIDE = 1.5  # calls that gain so many times as much in a batch as alone aren't computed one after the other
 
+RATIOS = ("ratio", "ratio_alone")  # of a block: by batches, and by calls alone
+
 Sides = Mapping[str, Sandbox]
 
 
-def enough(ratios: Sequence[float]) -> bool:
+def enough(blocks: Sequence[Mapping[str, Any]]) -> bool:
     """Whether no more blocks are needed: all were taken, or the least of them gain nothing, which makes `faster` no
     likelier. A rule that stops sooner goes here."""
-    return len(ratios) >= BLOCKS[1] or (len(ratios) >= BLOCKS[0] and math.prod(ratios) <= 1)
+    gains_nothing = any(math.prod(block[ratio] for block in blocks) <= 1 for ratio in RATIOS)
+    return len(blocks) >= BLOCKS[1] or (len(blocks) >= BLOCKS[0] and gains_nothing)
 
 
-def estimate(ratios: Sequence[float]) -> Estimate:
-    return ratio_of(list(map(math.log, ratios)), len(ratios) - 1, CONFIDENCE)
+def estimate(ratios: Iterable[float]) -> Estimate:
+    logs = list(map(math.log, ratios))
+    return ratio_of(logs, len(logs) - 1, CONFIDENCE)
 
 
 @dataclass
@@ -62,7 +66,7 @@ class Trial:
         """Takes blocks until it is decided. Raises UserError if the file before fails, or is wrong by its own
         reference."""
         try:
-            while not enough(self.ratios):
+            while not enough(self.blocks):
                 self.block()
         except Caught as caught:
             self.caught = caught
@@ -70,20 +74,18 @@ class Trial:
                 self.shrink()
 
     @property
-    def ratios(self) -> list[float]:
-        return [block["ratio"] for block in self.blocks]
-
-    @property
-    def ratio(self) -> Estimate | None:
-        return estimate(self.ratios) if enough(self.ratios) else None
+    def ratio(self) -> Estimate:
+        """Returns the ratio of batches, or that of calls alone if it shows less: calls in a batch could be computed
+        side by side."""
+        both = [estimate(block[ratio] for block in self.blocks) for ratio in RATIOS]
+        return min(both, key=lambda each: each.low or 0.0)
 
     @property
     def verdict(self) -> tuple[str, str]:
         """Returns `faster`, `not faster`, `undecided`, `wrong` or `cheats`, and why."""
         if self.caught:
             return self.caught.word, str(self.caught)
-        assert self.ratio is not None
-        beside = estimate([block["batch_gains_more"] for block in self.blocks])
+        beside = estimate(block["ratio"] / block["ratio_alone"] for block in self.blocks)
         if beside.low is not None and beside.low > SIDE_BY_SIDE:
             return "cheats", f"calls in a batch gain {beside.value:.1f} times as much as calls one by one"
         share = median(block["channel_share"] for block in self.blocks)
@@ -151,8 +153,7 @@ class Trial:
 
     def clock(self, dims: dict[str, int], seconds: float, sides: Sides) -> None:
         """Times one block's rounds and adds its ratio. A round is a batch on each side in shuffled order with the same
-        values, and where a batch has several calls, a call alone too: the smaller gain counts, since calls in a batch
-        could be computed side by side."""
+        values, and where a batch has several calls, a call alone too."""
         channel = sides[BEFORE].channel(ROUNDS[0])
         alone = seconds - channel > channel / CHANNEL_SHARE_MAX
         least = sorted((*BATCH_SECONDS, 1.3 * channel / CHANNEL_SHARE_MAX))[1]
@@ -199,11 +200,11 @@ class Trial:
             for n in sizes
         ]
         size = sizes[-1]
-        block = {"dims": dims, "batch": size, "ratio": math.exp(min(gains))}
+        block = {"dims": dims, "batch": size, "ratio": math.exp(gains[-1]), "ratio_alone": math.exp(gains[0])}
         block["seconds"] = {side: median(pure[side, size]) / size for side in (BEFORE, AFTER)}
         block["processor_seconds"] = dict(used)
         block["channel_share"] = channel / min(median(times[side, size]) for side in (BEFORE, AFTER))
-        self.blocks.append(block | {"batch_gains_more": math.exp(gains[-1] - gains[0])})
+        self.blocks.append(block)
 
     def shrink(self) -> None:
         """Looks for the smallest dims at which it is wrong, halving one after the other, each time in new processes."""

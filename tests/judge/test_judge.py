@@ -101,14 +101,16 @@ def test_each_verdict_has_an_exit_code() -> None:
 @pytest.mark.parametrize(("gain", "noise", "word"), [(1.3, 0.01, "faster"), (0.8, 0.01, "not faster"),
                                                      (1.0, 0.002, "not faster"), (1.1, 0.2, "undecided")])  # fmt: skip
 def test_a_word_needs_an_interval_beyond_1(gain: float, noise: float, word: str) -> None:
-    block = {"batch_gains_more": 1.0, "channel_share": 0.01}
+    block = {"channel_share": 0.01}
     ratios = [gain * math.exp(noise * way) for way in (-1, 1, -0.5, 0.5, 0)]
     trial = Trial(SimpleNamespace(), lambda side: None)  # type: ignore[arg-type]
-    trial.blocks = [block | {"ratio": ratio} for ratio in ratios]
+    trial.blocks = [block | {"ratio": ratio, "ratio_alone": ratio} for ratio in ratios]
     assert trial.verdict[0] == word
-    trial.blocks = [each | {"batch_gains_more": 2.0 * each["ratio"]} for each in trial.blocks]
-    assert trial.verdict[0] == "cheats" or noise > 0.1
-    trial.blocks = [each | {"channel_share": 0.1, "batch_gains_more": 1.0} for each in trial.blocks]
+    trial.blocks = [each | {"ratio": 2.0 * each["ratio"]} for each in trial.blocks]
+    assert trial.verdict[0] == "cheats"
+    trial.blocks = [each | {"ratio": 1.2 * each["ratio_alone"]} for each in trial.blocks]
+    assert trial.verdict[0] == word  # what calls alone gain
+    trial.blocks = [each | {"channel_share": 0.1} for each in trial.blocks]
     assert trial.verdict[0] == "undecided"
 
 
