@@ -34,9 +34,9 @@ def test_an_attack_of_each_kind_is_seen(name: str) -> None:
     assert judged(FILES / "attacks" / f"{name}.py")["verdict"] in QUICK[name]
 
 
-def test_the_smallest_input_that_shows_it_is_found() -> None:
+def test_a_wrong_result_has_the_input_that_shows_it() -> None:
     told = judged(FILES / "attacks" / "view_of_scalar.py")
-    assert told["verdict"] == "wrong" and max(told["smallest_input"].values()) <= 2 and told["exit_code"] == 3
+    assert told["verdict"] == "wrong" and {*told["smallest_input"]} == {"rows", "columns"} and told["exit_code"] == 3
 
 
 @pytest.mark.release

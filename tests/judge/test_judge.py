@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -112,6 +114,20 @@ def test_a_word_needs_an_interval_beyond_1(gain: float, noise: float, word: str)
     assert trial.verdict[0] == word  # what calls alone gain
     trial.blocks = [each | {"channel_share": 0.1} for each in trial.blocks]
     assert trial.verdict[0] == "undecided"
+
+
+def test_the_smallest_dims_that_show_it_are_looked_for() -> None:
+    class WrongFromThreeRows(Trial):
+        def called(self, dims: Any, sides: Any, count: int) -> float:
+            if dims["rows"] >= 3:
+                self.caught_at = dict(dims)
+                raise Caught("wrong", "")
+            return 0.0
+
+    trial = WrongFromThreeRows(SimpleNamespace(), lambda side: nullcontext())  # type: ignore[arg-type,return-value]
+    trial.caught_at = {"rows": 40, "columns": 7}
+    trial.shrink()
+    assert trial.caught_at == {"rows": 5, "columns": 1}
 
 
 @pytest.mark.parametrize("kind", [freezer, Signals])
