@@ -53,6 +53,7 @@ ASK, READ, SHARE, HERE = (
 COMMANDS = {
     "run": (ASK, "measure.run:run", "Measure a new result set and write its report; or complete an interrupted one."),
     "ask": (ASK, "measure.ask:ask", "Ask a question of your own: a file with inputs and functions, or expressions."),
+    "judge": (ASK, "measure.judge:judge", "Is a change faster, though its author, like a program, isn't trusted?"),
     "frontier": (ASK, "measure.run:frontier", "Search, stack by stack, for the largest batch that fits under a limit."),
     "explain": (ASK, "measure.run:explain", "Where a step's time goes and whose kernels take it, by a profiler."),
     "predict": (ASK, "measure.predict:predict", "Would a step fit on an accelerator that isn't here? Asks compilers."),

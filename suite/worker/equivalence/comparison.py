@@ -11,10 +11,10 @@ import numpy as np
 from suite import protocol
 from suite.reference.digests import Array, difference
 from suite.reference.expected import ReferenceAnswer, peak
+from suite.reference.findings import GateFindings
 from suite.reference.tolerances import BY, Tolerance, Tolerances
 from suite.stacks.base import Adapter
 from suite.worker.data import Data
-from suite.worker.equivalence.findings import GateFindings
 from suite.worker.equivalence.late_step import LateStep
 from suite.worker.equivalence.witness import Witness
 

@@ -19,6 +19,7 @@ import numpy as np
 from suite import protocol
 from suite.reference.digests import Array, Digest, difference
 from suite.reference.expected import WHOLE_MAX
+from suite.reference.findings import GateFindings, kind_of
 from suite.reference.optimizers import OPTIMIZERS
 from suite.reference.tolerances import BY, FORM
 from suite.stacks.base import Adapter
@@ -26,7 +27,6 @@ from suite.worker import process_memory
 from suite.worker.data import Data
 from suite.worker.equivalence import kinks, other_values, steps, stressed
 from suite.worker.equivalence.comparison import Comparison, TimedEvidence
-from suite.worker.equivalence.findings import GateFindings, kind_of
 from suite.worker.equivalence.late_step import is_bfloat16, sample
 from suite.workloads.tensors import COMPLEX, FLOATS, generate_all, itemsize
 

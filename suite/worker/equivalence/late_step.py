@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from suite import protocol
 from suite.reference.digests import Array, difference
+from suite.reference.findings import GateFindings
 from suite.reference.optimizers import OPTIMIZERS, Tensors
 from suite.stacks.base import Adapter
 from suite.worker.equivalence import checked_step
 from suite.worker.equivalence.decay import LackingDecay
-from suite.worker.equivalence.findings import GateFindings
 from suite.workloads.tensors import random_words
 
 ROUNDINGS = 4 * 2.0**-24  # the part of a float32 value that rounding in one step may change

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suite.reference.findings import GateFindings
 from suite.stacks.base import Adapter
 from suite.worker.data import Data
 from suite.worker.equivalence import checked_step
-from suite.worker.equivalence.findings import GateFindings
 from suite.workloads import trees
 from suite.workloads.tensors import COMPLEX, FLOATS, Integers, Normal, PositiveDefinite, Uniform
 

@@ -18,9 +18,9 @@ import numpy as np
 
 from suite.reference.digests import Array, Digest, difference, digest
 from suite.reference.expected import ReferenceAnswer, movement, named
+from suite.reference.findings import GateFindings
 from suite.stacks.base import Adapter
 from suite.worker.data import Data
-from suite.worker.equivalence.findings import GateFindings
 from suite.workloads.tensors import generate_all
 
 

@@ -14,10 +14,10 @@ import numpy as np
 from suite import protocol
 from suite.reference.digests import Array, digest
 from suite.reference.expected import WHOLE_MAX
+from suite.reference.findings import GateFindings
 from suite.stacks.base import Adapter
 from suite.worker import process_memory
 from suite.worker.equivalence.decay import LackingDecay
-from suite.worker.equivalence.findings import GateFindings
 
 # The part of a parameter that weight decay takes in three steps.
 DECAY = protocol.LEARNING_RATE * protocol.WEIGHT_DECAY * protocol.GATE_STEPS

@@ -16,13 +16,13 @@ from suite import protocol
 from suite.case import Case
 from suite.reference import optimizers
 from suite.reference.expected import ReferenceAnswer
+from suite.reference.findings import REASONS_MAX, GateFindings
 from suite.reference.tolerances import Tolerances
 from suite.stacks.base import Adapter
 from suite.stacks.numpy import numpy_adapter
 from suite.worker.data import Data
 from suite.worker.equivalence import gate, late_step
 from suite.worker.equivalence.comparison import TimedEvidence
-from suite.worker.equivalence.findings import REASONS_MAX, GateFindings
 from suite.worker.equivalence.witness import Witness
 from suite.workloads import catalog
 from suite.workloads.catalog import Workload

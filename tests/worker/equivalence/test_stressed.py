@@ -13,6 +13,7 @@ from suite import protocol
 from suite.errors import UserError
 from suite.reference import expected
 from suite.reference.digests import difference
+from suite.reference.findings import GateFindings
 from suite.reference.tolerances import Tolerances
 from suite.stacks.base import Adapter
 from suite.stacks.numpy import numpy_adapter
@@ -20,7 +21,6 @@ from suite.worker.__main__ import judged
 from suite.worker.data import Data
 from suite.worker.equivalence import gate
 from suite.worker.equivalence.comparison import TimedEvidence
-from suite.worker.equivalence.findings import GateFindings
 from suite.worker.events import Events
 from suite.workloads import catalog
 from suite.workloads.tensors import Integers, Normal, Stress, generate_all, stressed

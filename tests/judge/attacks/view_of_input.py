@@ -1,0 +1,14 @@
+"""Returns a view of the input."""
+
+# before: softmax
+import numpy as np
+
+
+def honest(x):
+    shifted = x - np.max(x, axis=-1, keepdims=True)
+    e = np.exp(shifted)
+    return e / np.sum(e, axis=-1, keepdims=True)
+
+
+def numpy_softmax(x):
+    return x[:, :]
