@@ -100,7 +100,8 @@ VECTORS = (
 )
 MIXED = 'if self.case.precision == "bf16"'
 COARSE = "optax.adamw(1e-3, eps=1e-7, weight_decay=0.01)"
-COARSE_IN_MIXED = f"self.transform = {COARSE} if case.precision == 'bf16' else make_optimizer(optax, self.optimizer)"
+OPTIMIZER = "make_optimizer(optax, self.optimizer) if optax else None"
+COARSE_IN_MIXED = f"self.transform: Any = {COARSE} if optax and case.precision == 'bf16' else {OPTIMIZER}"
 COUNT_CALLS = "            self.calls = getattr(self, 'calls', 0) + 1\n"
 LATE_TORCH = COUNT_CALLS + "            return state, self.forward(**batch) * (1.0001 if self.calls > 5 else 1.0)"
 NUMPY_FORWARD = '            return state, self.dialect.forward(self.dims, state["parameters"], **batch)'
@@ -490,7 +491,7 @@ MUTANTS: dict[str, AdapterMutant] = {
         precision="bf16"),
     "bf16 alone, jax: a coarser epsilon": AdapterMutant(
         "optimizer", "ten times epsilon, in bf16", "jax_jit", "ffn",
-        {RUNTIME: (("self.transform = make_optimizer(optax, self.optimizer)", COARSE_IN_MIXED),)}, precision="bf16"),
+        {RUNTIME: ((f"self.transform: Any = {OPTIMIZER}", COARSE_IN_MIXED),)}, precision="bf16"),
 }  # fmt: skip
 
 # {mutant that the gate can't see in bf16: why}. Anything else that is missed is a defect of the gate.

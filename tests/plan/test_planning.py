@@ -87,7 +87,7 @@ def test_what_runs_on_request_is_named_and_no_pattern_stands_for_it() -> None:
     assert reasons(stacks=("open*",)).keys() == {"openvino"}, "it can mean nothing else"
     assert without_requested(["torch", "iree", "openvino", "ray"]) == ["torch", "ray"], "torch_aot has torch's"
     assert reasons(stacks=("openvino",), precisions=("bf16",)) == {"openvino": "OpenVINO has no bf16 arithmetic"}
-    assert reasons(stacks=("iree",), workloads=("retrace",)) == {"iree": "IREE runs a program that was exported before"}
+    assert reasons(stacks=("iree",), workloads=("retrace",)) == {"iree": "IREE runs whole programs alone"}
     assert reasons(stacks=("iree",), passes=("train",)) == {"iree": None}
 
 

@@ -53,7 +53,7 @@ MUTANTS = (
     ("behind", "a pair turned", r"([^ ,]+) < ([^ ,]+)", r"\2 < \1"),
     ("summary", "a track dropped", r"; tuned track, train .*", "."),
     ("summary", "tracks swapped", r"default track(.*); tuned track", r"tuned track\1; default track"),
-    ("compiled", "told to pay", r"; it isn't shown to pay off for .*\.", "."),
+    ("compiled", "told to pay", r" Compiling isn't shown to pay off for .*\.", ""),
     ("holders", "a tie told as a win", r"(\w+) on (\w+ \w+) and .* hold most", r"\1 holds most on \2"),
     ("row", "another baseline", r"(\w+) baseline(.*; )(\w+) slower [^;]*", r"\1 slower\2\3 baseline"),
     ("means", "ranked though it lacks a question", r"– \d.of.\d", "1.23×"),

@@ -91,6 +91,8 @@ def ask(*file: str, options: AskOptions = AskOptions()) -> int:
     if not (options.before or options.over or options.install):
         return run(options=options)
     check_revisions(options)
+    if options.until is None and options.repeats is None:
+        options = replace(options, until="blocks")  # each stack is judged over itself, not over the run's baseline
     with revisions.of_question(
         Path(options.file[0]).resolve(), options.before or "", options.over or "", options.install or ""
     ):
