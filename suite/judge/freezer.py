@@ -85,11 +85,17 @@ class Signals:
     counts = "its processes while they live, by /proc: no control group can be made here"
 
     known: ClassVar[set[int]] = set()  # children of this process that have lost no parent
+    sides: ClassVar[set[int]] = set()  # that haven't ended
+    strangers: ClassVar[set[int]] = set()  # children that this process had before the first of them
 
     def __init__(self, pid: int) -> None:
         prctl(PR_SET_CHILD_SUBREAPER, 1)
-        self.pid = pid
-        self.known.update(processes.children(os.getpid()))
+        self.pid, children = pid, {*processes.children(os.getpid())}
+        if not self.sides:
+            self.strangers.clear()
+            self.strangers.update(children - {pid})
+        self.sides.add(pid)
+        self.known.update(children)
 
     def pids(self) -> list[int]:
         return [self.pid, *processes.descendants(self.pid)]
@@ -100,14 +106,18 @@ class Signals:
                 os.kill(pid, signal.SIGCONT)
 
     def freeze(self) -> None:
-        """Returns when nothing runs that this process has started. Raises TimeoutError."""
+        """Returns when nothing runs that the sides have started. Raises TimeoutError."""
         until = time.monotonic() + FREEZE_SECONDS
-        while running := [pid for pid in processes.descendants(os.getpid()) if state(pid) not in "TtZX"]:
+        while running := [pid for pid in self.started() if state(pid) not in "TtZX"]:
             for pid in running:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGSTOP)
             if time.monotonic() > until:
                 raise TimeoutError("its processes can't be stopped")
+
+    def started(self) -> list[int]:
+        children = [pid for pid in processes.children(os.getpid()) if pid not in self.strangers]
+        return [*children, *(pid for child in children for pid in processes.descendants(child))]
 
     def seconds(self) -> float:
         """Returns the processor time of the living, and of their children that have ended."""
@@ -115,6 +125,7 @@ class Signals:
         return sum(int(ticks) for four in fields for ticks in four) / TICKS_PER_SECOND
 
     def end(self) -> None:
+        self.sides.discard(self.pid)
         lost = {*processes.children(os.getpid())} - self.known
         for pid in (*self.pids(), *lost, *(below for one in lost for below in processes.descendants(one))):
             with suppress(ProcessLookupError):

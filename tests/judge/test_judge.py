@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 import time
 from contextlib import nullcontext
 from pathlib import Path
@@ -145,6 +147,14 @@ def test_what_is_frozen_takes_no_processor_time(kind: type[Signals]) -> None:
             time.sleep(0.01)
     while not all(state(pid) in "ZX" for pid in pids):
         time.sleep(0.01)
+
+
+def test_a_process_that_the_judge_had_before_goes_on() -> None:
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as other:
+        with spinning(Signals) as (stopped, _):
+            stopped.freeze()
+            assert state(other.pid) not in "Tt"
+        other.kill()
 
 
 def softmax(text: str, folder: Path) -> tuple[Judgement, Sandbox]:
