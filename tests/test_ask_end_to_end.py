@@ -762,6 +762,7 @@ def test_without_a_majority_both_differ_and_have_times(runs) -> None:  # type: i
     results = load(runs["disagree"].folder)
     accepted = results.analysis().counted
     assert {row["outcome"] for row in accepted} == {"differ"}
+    assert all(row["flops"] > 64 * 64 for row in accepted if row["stack"] == "jax_jit")
     assert all(len(row["synced_seconds"]) for row in accepted) and results.ratios().is_empty()
 
 
@@ -917,7 +918,7 @@ def test_a_sweep_is_one_table_and_a_chart_and_the_page_has_the_file(runs) -> Non
 @pytest.mark.runs("planted")
 def test_xla_counts_a_question_s_operations_and_what_is_moved_is_known(runs) -> None:  # type: ignore[no-untyped-def]
     rows = {(row["stack"], row["implementation"]): row for row in load(runs["planted"].folder).analysis().counted}
-    assert rows["jax_jit", "right"]["flops"] >= 1000
+    assert rows["jax_jit", "right"]["flops"] is None, "XLA counts up to three times the operations of a transform"
     assert rows["numpy", "right"]["flops"] is None and rows["torch_eager", "right"]["flops"] is None
     # x and k go in; their sums, k + 1 and complex values come out.
     assert rows["torch_eager", "right"]["bytes_floor"] == 1000 * (4 + 4 + 4 + 4 + 8)

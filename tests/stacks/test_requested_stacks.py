@@ -23,7 +23,7 @@ pytestmark = pytest.mark.stacks
 OPENVINO, IREE = pytest.mark.environments("openvino"), pytest.mark.environments("iree")
 MARKS = {"openvino": OPENVINO, "iree": IREE, "torch_aot": pytest.mark.release}
 FORWARD = ("ops/gemm", "ops/ffn", "ops/mha", "ops/selu", "models/gpt2", "models/resnet50")
-TRAINED = ("ops/ffn", "ops/mha", "ops/selu", "models/gpt2", "models/resnet50")
+TRAINED = ("ops/ffn", "ops/mha", "ops/selu", "models/gpt2")  # resnet50 has a pooling whose gradient IREE lacks
 # AOTInductor's compiler takes half a minute for each, and is `torch_inductor`'s.
 CASES = [
     *(("openvino", workload, "forward") for workload in FORWARD),
