@@ -157,9 +157,9 @@ def test_a_search_has_the_tolerance_of_its_preset() -> None:
     assert FrontierOptions().chosen_preset().protocol.search_tolerance == 0.02
 
 
-def test_a_search_takes_a_question_file_in_its_own_size_and_forward_unless_told() -> None:
+def test_a_search_takes_a_question_file_in_its_own_size_and_its_first_pass_unless_told() -> None:
     asked = FrontierOptions().with_words(["net.py"]).selection([0])
-    assert (asked.workloads, asked.sizes, asked.passes) == (("net",), ("asked",), ("forward",))
+    assert (asked.workloads, asked.sizes, asked.passes) == (("net",), ("asked",), ())
     trained = FrontierOptions(pass_=("train",)).with_words(["net.py"])
     assert trained.selection([0]).passes == ("train",) and [path.name for path in trained.workload_paths] == ["net.py"]
     ours = FrontierOptions().with_words(["gpt2"]).selection([0])

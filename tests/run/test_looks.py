@@ -210,7 +210,7 @@ def seeded(stack: str, block: int, draw: np.random.Generator) -> float:
 
 
 def test_ctrl_c_leaves_the_answer_of_the_whole_blocks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from suite.cli.measure.run import so_far
+    from suite.cli.measure.carry_out import so_far
 
     folder = tmp_path / "set"
     with pytest.raises(KeyboardInterrupt):
