@@ -30,14 +30,17 @@ def code(function, of_inputs, loss, parameters):
 
 def stepping(setup, step, of_inputs, carried):
     """The file's own setup and step. A state is what the setup returned, by name, and the inputs that are carried."""
+    named = []  # what the step takes: looked up once, since JAX looks only while it traces
 
     def start(values, batch):
         arguments = of_inputs(values | batch)
-        return {name: arguments[name] for name in carried} | dict(setup(**taken(setup, arguments, ())))
+        state = {name: arguments[name] for name in carried} | dict(setup(**taken(setup, arguments, ())))
+        named[:] = taken(step, arguments | state, ())
+        return state
 
     def advance(step, state, batch):
-        rest = {name: value for name, value in of_inputs(batch).items() if name not in carried}
-        result = step(**taken(step, rest | state, ()))
+        given = of_inputs(batch) | state
+        result = step(**{name: given[name] for name in named})
         loss, changed = result if isinstance(result, tuple) else (result, {})  # it may change its state in place
         return state | changed, loss.detach()
 
