@@ -155,13 +155,27 @@ def taken(function: Callable[..., Any], arguments: Values, labels: Sequence[str]
     """Returns the arguments that a module's function takes by name. One that takes any doesn't get the `labels`, which
     are the loss's, unless it names them; of one argument and one parameter the names may differ, as in nn.Sequential,
     whose parameter is called `input`."""
+    return chosen(*takes(function), arguments, labels)
+
+
+def takes(function: Callable[..., Any]) -> tuple[tuple[str, ...], bool]:
+    """Returns the names of a function's parameters, and whether it takes others too."""
     known = inspect.signature(function).parameters
-    takes_any = any(each.kind is each.VAR_KEYWORD for each in known.values())
-    chosen = {name: value for name, value in arguments.items() if name in known or (takes_any and name not in labels)}
+    return tuple(known), any(each.kind is each.VAR_KEYWORD for each in known.values())
+
+
+def chosen(
+    known: Sequence[str],
+    takes_any: bool,  # as `takes` returns it
+    arguments: Values,
+    labels: Sequence[str],
+) -> dict[str, Any]:
+    """Returns those `arguments` that a function with these parameters is given, as `taken` does."""
+    named = {name: value for name, value in arguments.items() if name in known or (takes_any and name not in labels)}
     rest = [value for name, value in arguments.items() if name not in labels]
-    if not chosen and len(known) == len(rest) == 1:
+    if not named and len(known) == len(rest) == 1:
         return dict.fromkeys(known, rest[0])
-    return chosen
+    return named
 
 
 def kind_of(name: str) -> str:

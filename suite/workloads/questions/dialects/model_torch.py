@@ -10,7 +10,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from suite.workloads.questions.dialects.question_torch import mean_cube
-from suite.workloads.questions.models import as_tree, kind_of, taken
+from suite.workloads.questions.models import as_tree, chosen, kind_of, takes
 
 NORMS = nn.modules.batchnorm._NormBase  # whose buffers are statistics
 
@@ -24,6 +24,7 @@ def code(make, of_inputs, loss, optimizer, labels):
             super().__init__()
             with torch.device("cpu"):  # on `meta` many modules can't be made
                 self.module = with_buffers(without_dropout(make()))
+            self.takes = takes(self.module.forward)  # here, since JAX looks only while it traces
 
         def train(self, mode=True):
             super().train(mode)
@@ -33,7 +34,7 @@ def code(make, of_inputs, loss, optimizer, labels):
             return self
 
         def call(self, arguments):
-            return self.module(**taken(self.module.forward, arguments, labels))
+            return self.module(**chosen(*self.takes, arguments, labels))
 
         def forward(self, **inputs):
             return tree(self.call(of_inputs(inputs)))
