@@ -17,7 +17,7 @@ from suite.plan.preset import Preset, Question
 from suite.plan.refusals import Absent, uncompiled, unsupported
 from suite.plan.search.bracket import most_allowed
 from suite.sets.plan import Plan
-from suite.stacks.catalog import STACKS
+from suite.stacks.catalog import STACKS, Stack
 from suite.workloads.catalog import Workload
 
 
@@ -102,7 +102,7 @@ def cases_of(
     ):
         whole, _, wanted = name.partition(":")  # `jax_jit@nightly:naive`
         stack, _, variant = whole.partition("@")
-        for implementation in implementations(workload, STACKS[stack].dialect, wanted):
+        for implementation in implementations(workload, STACKS[stack], wanted):
             yield Case(
                 workload=workload.name,
                 size=workload.size_of(dims, size),
@@ -122,10 +122,11 @@ def cases_of(
             )
 
 
-def implementations(workload: Workload, dialect: str, wanted: str) -> Sequence[str]:
-    """Returns the implementations of a workload in a dialect that match a glob, if there is one. A workload's folder
-    without any in the dialect has one case, which says so; a question isn't asked in dialects that it doesn't name."""
-    named = workload.implementations(dialect) or (() if workload.is_question else ("",))
+def implementations(workload: Workload, stack: Stack, wanted: str) -> Sequence[str]:
+    """Returns the implementations of a workload in a stack's dialect that match a glob, if there is one. A workload's
+    folder without any in the dialect has one case, which says so; a question isn't asked in dialects that it doesn't
+    name."""
+    named = workload.implementations(stack.dialect) or (() if workload.is_question or stack.of_questions else ("",))
     return [name for name in named if fnmatchcase(name, wanted)] if wanted else named
 
 

@@ -43,6 +43,7 @@ class Stack:
     forward_only: bool = False  # takes no gradients
     probed: bool = True  # probes can run on it: not where a program is exported as a whole
     compile_cache: bool = False  # keeps compiled code on disk for the next process
+    of_questions: bool = False  # its dialect is a form of question files alone: a workload's folder isn't asked in it
     on_request: bool = False  # only by its name: no pattern stands for it, and `setup` doesn't make its environment
     needs: tuple[str, ...] = ()  # programs that must be on the machine
     estimate_seconds: float = 6.0  # start-up and compile of one small case on 2 cores, for --dry-run
@@ -137,7 +138,7 @@ STACKS: dict[str, Stack] = {
         Stack("iree", "IREE", "jax", "iree", eager="jax_eager", targets=("cpu",), mixed_precision=PARAMETERS,
               probed=False, on_request=True, estimate_seconds=10.0, base_bytes=40 * MIB),
         Stack("numba", "Numba", "numba", "numba", targets=("cpu",), precisions=("f32",), forward_only=True,
-              probed=False, estimate_seconds=4.0, base_bytes=36 * MIB),
+              probed=False, of_questions=True, estimate_seconds=4.0, base_bytes=36 * MIB),
     )
 }  # fmt: skip
 
