@@ -89,11 +89,13 @@ class Data:
     def results(self, adapter: Adapter, result: Any) -> dict[str, NDArray[Any]]:
         return {"loss": np.asarray(result)} if adapter.train else self.compared(result)
 
-    def shaken(self) -> ReferenceAnswer:
-        """Returns a model's answer in float64 for parameters that are off by a rounding of `SHAKE`."""
+    def shaken(self, draw: int) -> ReferenceAnswer:
+        """Returns a model's answer in float64 for parameters that are off by a rounding of `SHAKE`, up or down as
+        number `draw` of the draws says."""
         values, batch = self.arguments()
         for name, value in values.items():
-            signs = (np.asarray(random_words(f"shaken/{name}").random_raw(value.size)) & np.uint64(1)) * 2.0 - 1.0
+            words = np.asarray(random_words(f"shaken/{draw}/{name}").random_raw(value.size))
+            signs = (words & np.uint64(1)) * 2.0 - 1.0
             values[name] = value * (1.0 + SHAKE * signs.reshape(value.shape))
         return of_model(self.spec.exact, values, batch, self.compared, self.case.pass_)
 

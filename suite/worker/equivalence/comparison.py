@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,9 @@ from suite.worker.equivalence.late_step import LateStep
 from suite.worker.equivalence.witness import Witness
 
 JUMPS, JUMP_MAX = 4.0, 0.2  # times a jump of the right gradient, and the largest error that it forgives
+# Of a small model with batch norms, whose gradients nearly cancel, one activation of 500,000 at a ReLU's kink changes a
+# gradient by 2e-3, and only every second draw has one.
+DRAWS = 8
 
 
 @dataclass
@@ -43,6 +45,7 @@ class Comparison:
         self.findings = GateFindings(self.tolerances, compared=expected is not None)
         # Masks of small tensors' elements whose gradient is only noise: by the reference, or else by this stack.
         self.noise: dict[str, Any] = dict(expected.noise) if expected else {}
+        self.shaken: list[ReferenceAnswer] = []  # the answers of the draws that were needed
 
     @property
     def asks_decay(self) -> bool:
@@ -67,14 +70,15 @@ class Comparison:
         wanted = self.wanted(group, name)
         if not hasattr(self.data.spec, "exact") or np.shape(actual) != np.shape(wanted):
             return limit
-        if not limit.broken(difference(actual, wanted, name)):
-            return limit
-        jump = difference(getattr(self.shaken, group)[name], wanted, name).error
-        return Tolerance(max(limit.error, min(JUMPS * jump, JUMP_MAX)))
-
-    @cached_property
-    def shaken(self) -> ReferenceAnswer:
-        return self.data.shaken()
+        apart = difference(actual, wanted, name)
+        for draw in range(DRAWS):
+            if not limit.broken(apart):
+                break
+            if draw == len(self.shaken):
+                self.shaken.append(self.data.shaken(draw))
+            jump = difference(getattr(self.shaken[draw], group)[name], wanted, name).error
+            limit = Tolerance(max(limit.error, min(JUMPS * jump, JUMP_MAX)))
+        return limit
 
     def is_zero(self, name: str) -> bool:
         """Whether a parameter's true gradient is zero everywhere."""
