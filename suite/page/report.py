@@ -12,6 +12,7 @@ from suite.answers.environment import differences
 from suite.answers.facts import known
 from suite.answers.noise import readings
 from suite.answers.sentences import listed
+from suite.answers.undecided import undecided
 from suite.case import Flag, Outcome, Purpose
 from suite.errors import COMMAND
 from suite.machine.description import named
@@ -131,6 +132,11 @@ class Report:
         if self.condensed or self.overview is None:
             return []
         return panels(self.analysis, self.overview.analyses, self.results.machine, self.results.plan_file)
+
+    @cached_property
+    def undecided(self) -> list[str]:
+        """Why a run until decided has left questions undecided, and what would decide them."""
+        return undecided(self.results, self.analysis) if self.overview else []
 
     @cached_property
     def cause(self) -> MklNote | None:

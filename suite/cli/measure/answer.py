@@ -9,7 +9,6 @@ from typing import Any
 
 from suite import units
 from suite.answers.endings import lines, shortened
-from suite.answers.undecided import undecided
 from suite.case import Flag, Outcome
 from suite.cli.terminal.output import print_json, print_tables
 from suite.errors import COMMAND
@@ -49,11 +48,11 @@ def print_results(
     """Prints the results of a set and the paths of its files; with `as_json`, as one JSON object."""
     if as_json:
         paths: dict[str, Any] = {"set": str(store.folder), "results": str(store.results_path), "report": str(page)}
-        print_json(paths | {"exit_code": code, "undecided": undecided(loaded, analysis)} | document(report))
+        print_json(paths | {"exit_code": code, "undecided": report.undecided} | document(report))
         return
     print_tables(shown(report))
     if report.overview and not analysis.protocol.at_once:
-        print(report.overview.sentence, *undecided(loaded, analysis), sep="\n")
+        print(report.overview.sentence, *report.undecided, sep="\n")
         for stack, doubt in [pair for each in analysis.comparisons for pair in doubts(each)]:
             print(f"Note: {stack}: {doubt}.")
         if found := changes(store.plan_file, analysis, THRESHOLD):
