@@ -129,7 +129,9 @@ def of(stacks: Iterable[str]) -> tuple[str, ...]:
 
 
 # What runs on request has tests/test_requested_stacks_end_to_end.py.
-ON_CPU = tuple(name for name, stack in STACKS.items() if "cpu" in stack.targets and not stack.on_request)
+ON_CPU = tuple(
+    name for name, stack in STACKS.items() if "cpu" in stack.targets and not (stack.on_request or stack.of_questions)
+)
 # Every stack on every operation, what several test modules look at.
 OF_TORCH = ("torch_eager", "torchax_jit")
 EXPORTED = tuple(stack for stack in ON_CPU if STACKS[stack].forward_only)

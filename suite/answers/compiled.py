@@ -9,7 +9,7 @@ import polars as pl
 from suite import units
 from suite.answers.answer import Answer, answer
 from suite.answers.pairs import paired, side_by_side
-from suite.answers.sentences import counted, listed
+from suite.answers.sentences import listed
 from suite.results.cases.break_even import Calls, pays_off
 from suite.results.frame import Frame
 from suite.stacks.catalog import STACKS
@@ -54,19 +54,18 @@ def with_steps(frame: Frame, table: pl.DataFrame) -> pl.DataFrame:
 
 def sentence(table: pl.DataFrame) -> str:
     """Returns after how many steps compiling pays off, and on how many of its questions it does."""
-    never, caught = [], list[str]()
-    for (eager, stack), group in table.group_by("eager", "compiled", maintain_order=True):
+    never, caught, partly = list[str](), list[str](), 0
+    for (stack,), group in table.group_by("compiled", maintain_order=True):
         paid = group["pays_off_after_steps"].drop_nulls().to_list()
         if not paid:
-            never.append(f"{stack} against {eager}")
+            never.append(str(stack))
             continue
-        of = f" (on {len(paid)} of {counted(group.height, 'question')})" if len(paid) < group.height else ""
-        says = "with" if caught else "catches up with"
-        caught.append(f"{stack} {says} {eager} after {between(paid)} steps{of}")
-    if not caught:
-        return f"Compiling isn't shown to pay off for {listed(never)}."
-    rest = f" Compiling isn't shown to pay off for {listed(never)}." if never else ""
-    return f"With the first run counted, {'; '.join(caught)}.{rest}"
+        of = f" (on {len(paid)} of {group.height}{'' if partly else ' questions'})" if len(paid) < group.height else ""
+        partly += bool(of)
+        caught.append(f"{stack} after {between(paid)}{'' if caught else ' steps'}{of}")
+    rest = [f"Compiling isn't shown to pay off for {listed(never)}."] if never else []
+    does = "this overtakes its eager stack" if len(caught) == 1 else "these overtake their eager stacks"
+    return " ".join([f"First runs included, {does}: {', '.join(caught)}."] * bool(caught) + rest)
 
 
 def between(steps: Sequence[int]) -> str:

@@ -126,7 +126,9 @@ def implementations(workload: Workload, stack: Stack, wanted: str) -> Sequence[s
     """Returns the implementations of a workload in a stack's dialect that match a glob, if there is one. A workload's
     folder without any in the dialect has one case, which says so; a question isn't asked in dialects that it doesn't
     name."""
-    named = workload.implementations(stack.dialect) or (() if workload.is_question or stack.of_questions else ("",))
+    if stack.of_questions and not workload.is_question:
+        return ()
+    named = workload.implementations(stack.dialect) or (() if workload.is_question else ("",))
     return [name for name in named if fnmatchcase(name, wanted)] if wanted else named
 
 

@@ -20,7 +20,9 @@ from suite.stacks.names import case_name
 from suite.workloads.catalog import find
 
 # The rest is for a TPU alone, or runs on request.
-ON_CPU = {name for name, stack in STACKS.items() if "cpu" in stack.targets and not stack.on_request}
+ON_CPU = {
+    name for name, stack in STACKS.items() if "cpu" in stack.targets and not (stack.on_request or stack.of_questions)
+}
 REQUESTED = ("openvino", "torch_aot", "iree")
 
 
@@ -48,7 +50,7 @@ def test_a_pass_replaces_those_of_every_question() -> None:
 @pytest.mark.parametrize("target", ["cpu", "tpu"])
 def test_tf32_is_nvidias(target: str) -> None:
     found = reasons(precisions=("tf32",), target=target)
-    assert set(found) == (ON_CPU if target == "cpu" else set(STACKS) - {*REQUESTED})
+    assert set(found) == (ON_CPU if target == "cpu" else set(STACKS) - {*REQUESTED, "numba"})
     assert None not in found.values()
     assert found["jax_jit"] == f"tf32 is arithmetic of NVIDIA GPUs, which a {target} hasn't got"
 
@@ -67,13 +69,11 @@ def test_tf32_runs_on_cuda() -> None:
         "numpy",
         "torch_xla",
         "onnxruntime",
-        "numba",
     }
 
 
 def test_bf16_runs_on_all_but_two() -> None:
     found = reasons(precisions=("bf16",), passes=("forward",))
-    assert found.pop("numba") == "gemm isn't written in the numba dialect"
     assert {stack: reason for stack, reason in found.items() if reason} == {
         "numpy": "NumPy has no bf16 arithmetic",
         "onnxruntime": "ONNX Runtime has no bf16 arithmetic",
@@ -101,7 +101,7 @@ def test_what_was_exported_takes_no_gradients_and_is_not_probed(selection: dict[
 def test_a_stack_without_a_knob_is_not_reported_as_tuned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(knobs, "processor_flags", lambda: frozenset(["", "avx512f"]))
     found = reasons(tracks=("tuned",), workloads=("ffn",))
-    untuned = {"numpy", "jax_eager", "torch_eager", "tf_eager", "tf_graph", "keras_jax", "numba"}
+    untuned = {"numpy", "jax_eager", "torch_eager", "tf_eager", "tf_graph", "keras_jax"}
     assert {stack for stack, reason in found.items() if reason} == untuned
     assert found["tf_graph"] == "no tuned setting of TensorFlow, tf.function is known to change ffn on this cpu"
     assert reasons(tracks=("tuned",), target="tpu")["jax_jit"]
@@ -243,7 +243,6 @@ def test_a_probe_says_itself_where_it_means_nothing(monkeypatch: pytest.MonkeyPa
     made = make("set", preset.load("tiny"), Selection(workloads=("retrace",)), workloads, None, lambda *_: None)
     assert {planned.case.stack: planned.unsupported for planned in made.cases if planned.unsupported} == {
         "numpy": "NumPy compiles nothing",
-        "numba": "Numba runs forward passes alone",
         "onnxruntime": "ONNX Runtime runs forward passes alone",
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from suite.stacks.jax import jax_jit_adapter as jax_jit
 from suite.stacks.keras.keras_adapter import KerasAdapter, OnBackend
+from suite.stacks.keras.keras_models import OfFile
 
 
 class Adapter(KerasAdapter, jax_jit.Adapter):
@@ -77,7 +78,12 @@ class Adapter(KerasAdapter, jax_jit.Adapter):
         return self.loss_of_state(*state[:2], x, y)
 
 
+class ModelAdapter(OfFile, Adapter):
+    """State: as for the suite's own models."""
+
+
 class FunctionAdapter(OnBackend, jax_jit.Adapter):
     """State: as `jax_jit` has it."""
 
     backend, packages = Adapter.backend, Adapter.packages
+    of_models = ModelAdapter

@@ -36,6 +36,11 @@ class OnBackend(base.Adapter):
     tf.function on TensorFlow, and uncompiled on PyTorch."""
 
     backend: str
+    of_models: type  # the class that runs a question's own Keras model
+
+    @classmethod
+    def of(cls, workload):
+        return cls.of_models if workload.has_model else super().of(workload)
 
     @classmethod
     def environ(cls, case, cache_directory):
@@ -82,7 +87,13 @@ class KerasAdapter(OnBackend):
         return base.plain(self.compiled(model).predict_on_batch(a))
 
     def make_model(self, dialect):
+        return self.new_model(dialect)
+
+    def new_model(self, dialect):
         return dialect.model(**base.taken(dialect.model, self.dims))
+
+    def loss(self, dialect):
+        return dialect.loss()
 
     def build(self, abstract=False):
         if abstract:
@@ -99,11 +110,11 @@ class KerasAdapter(OnBackend):
         self.compiled(
             self.model,
             optimizer=self.make_optimizer() if updates else None,
-            loss=dialect.loss() if self.train else None,
+            loss=self.loss(dialect) if self.train else None,
         )
         if updates:
             self.model.optimizer.build(self.model.trainable_variables)
-            self.model._loss_tracker = last_loss(self.keras)
+            vars(self.model)["_loss_tracker"] = last_loss(self.keras)  # untracked, as `compile` has its own
             self.model.make_train_function()
         self.model.make_predict_function()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from suite.stacks.keras.keras_adapter import JIT, KerasAdapter, OnBackend
+from suite.stacks.keras.keras_models import OfFile
 from suite.stacks.observed import Observed
 from suite.stacks.tensorflow import tf_graph_adapter as tf_graph
 from suite.stacks.tensorflow.tf_optimizers import renew
@@ -58,7 +59,12 @@ class Adapter(KerasAdapter, tf_graph.Adapter):
         return loss, [self.tf.convert_to_tensor(gradient) for gradient in tape.gradient(loss, variables)]
 
 
+class ModelAdapter(OfFile, Adapter):
+    """State: as for the suite's own models."""
+
+
 class FunctionAdapter(OnBackend, tf_graph.Adapter):
     """State: as `tf_graph` has it."""
 
     backend, packages = Adapter.backend, Adapter.packages
+    of_models = ModelAdapter

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from suite.stacks.keras.keras_adapter import JIT, KerasAdapter, OnBackend
+from suite.stacks.keras.keras_models import OfFile
 from suite.stacks.observed import Observed
 from suite.stacks.torch import torch_eager_adapter as torch_eager
 from suite.stacks.torch import torch_inductor_adapter as torch_inductor
@@ -43,7 +44,12 @@ class Adapter(KerasAdapter, torch_eager.Adapter):
         return super().counters() | (torch_inductor.compiled() if JIT.name in self.tuned else {})
 
 
+class ModelAdapter(OfFile, Adapter):
+    """State: as for the suite's own models."""
+
+
 class FunctionAdapter(OnBackend, torch_eager.Adapter):
     """State: as `torch_eager` has it."""
 
     backend, packages, environ = Adapter.backend, Adapter.packages, Adapter.environ
+    of_models = ModelAdapter

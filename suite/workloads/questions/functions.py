@@ -115,6 +115,11 @@ def has_model(functions: Sequence[Function], known: Collection[str], path: Path)
             raise UserError(
                 f"{path}, line {function.line}: a model is of {' or '.join(known)} as yet; {function.name} isn't."
             )
+        if dialect == "keras" and len(functions) > 1:
+            raise UserError(
+                f"{path}, line {function.line}: {function.name} runs on all of Keras's backends, and isn't compared "
+                "with a port as yet: ask it in a file of its own."
+            )
     return True
 
 

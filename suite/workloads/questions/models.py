@@ -17,7 +17,7 @@ from suite.workloads import trees
 from suite.workloads.questions.functions import LOSS, MODEL, OPTIMIZER
 from suite.workloads.tensors import Normal, Tensor
 
-MODELS = ("torch", "jax")  # dialects
+MODELS = ("torch", "jax", "keras")  # dialects
 OWN = "own"  # the name of an optimizer that a file brings
 SPREAD = 0.05  # of a parameter that is the same everywhere in a new module: a weight of a norm, a bias
 Values = Mapping[str, Any]
@@ -117,7 +117,7 @@ class ModelForm:
 
     def leaves(self, arguments: Values) -> list[ModelLeaf]:
         """Returns the parameters and the buffers of a new module. `arguments` are examples of its inputs."""
-        return [ModelLeaf(*leaf) for leaf in self.form.leaves(self.make, arguments)]
+        return [ModelLeaf(*leaf) for leaf in self.form.leaves(self.make, arguments, self.labels)]
 
     def exact(self, of_inputs: Callable[[Values], dict[str, Any]], pass_: str, values: Values, batch: Values) -> Any:
         """Returns the module in float64, which can take steps, for parameters, buffers and inputs in float64."""

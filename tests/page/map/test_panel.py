@@ -207,7 +207,7 @@ def test_what_changes_the_numbers_is_in_the_command() -> None:
     assert (options.allocator, options.track, options.precision) == ("system", ("tuned",), ("bf16",))
     assert (options.cache, options.stack_path) == ("warm", ("/opt/my stacks",))
     assert options.chosen_preset().protocol == dataclasses.replace(
-        protocol, blocks=2, blocks_max=2, noisy_retries=0, costly_blocks=0, disturbed_retries=0
+        protocol, until="blocks", blocks=2, blocks_max=2, noisy_retries=0, costly_blocks=0, disturbed_retries=0
     )
     assert panel.recipe.company == " and the baseline numpy"
     about = " ".join(panel.recipe.about)

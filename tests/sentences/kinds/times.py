@@ -77,24 +77,19 @@ def break_even(held: Held) -> None:
 def compiled(held: Held) -> None:
     truth = held.truth
     one = held.read(
-        r"(?:With the first run counted, (?P<groups>.+?)\.)?(?: ?Compiling isn't shown to pay off for (?P<never>.+)\.)?"
+        r"(?:First runs included, (?:this overtakes its eager stack|these overtake their eager stacks): (?P<paid>.+?)\.)?"
+        r"(?: ?Compiling isn't shown to pay off for (?P<never>.+)\.)?"
     )
     said = re.split(r", | and ", one["never"]) if one["never"] else []
     others = int(said.pop().split()[0]) if said and said[-1].endswith("others") else 0
-    pairs = {who: (over, *totals.paid(truth, who)) for who, over in truth.upon(EAGER).items()}
-    never = frozenset(f"{who} against {over}" for who, (over, steps, _) in pairs.items() if not steps)
+    pairs = {who: totals.paid(truth, who) for who in truth.upon(EAGER)}
+    never = frozenset(who for who, (steps, _) in pairs.items() if not steps)
     held.same("never pays off", Some(frozenset(said), others), never)
-    pair = (
-        r"{S:who} (?:catches up )?with {S:over} after {N:low}(?: to {N:high})? steps?"
-        r"(?: \(on {N:paid} of {N:of} questions?\))?"
-    )
-    told = [held.read(pair, text=each) for each in filter(None, (one["groups"] or "").split("; "))]
-    held.same(
-        "pays off", sorted(each["who"] for each in told), sorted(w for w, (_, steps, _) in pairs.items() if steps)
-    )
+    pair = r"{S:who} after {N:low}(?: to {N:high})?(?: steps?)?(?: \(on {N:paid} of {N:of}(?: questions?)?\))?"
+    told = [held.read(pair, text=each) for each in filter(None, (one["paid"] or "").split(", "))]
+    held.same("pays off", sorted(each["who"] for each in told), sorted(w for w, (steps, _) in pairs.items() if steps))
     for each in told:
-        over, steps, of = pairs[each["who"]]
-        held.same("against", each["over"], over)
+        steps, of = pairs[each["who"]]
         held.ends("step", each["low"], each["high"], steps)
         paid = (each.number("paid"), each.number("of")) if each["paid"] else (of, of)
         held.same("questions on which it pays off", paid, (len(steps), of))

@@ -20,7 +20,7 @@ from suite.workloads.questions.models import as_tree, kind_of, taken
 ARRAYS = (jax.Array, np.ndarray)
 
 
-def leaves(make, arguments):
+def leaves(make, arguments, labels):
     """Returns the parameters and the buffers, as ModelLeaf has them. `arguments` are whatever has a shape and a type,
     and plain values."""
     examples = trees.mapped(

@@ -73,7 +73,7 @@ def tree(result):
     return as_tree(result, torch.Tensor)
 
 
-def leaves(make, arguments):
+def leaves(make, arguments, labels):
     """Returns the module's parameters and the running statistics of its norms, as ModelLeaf has them."""
     from suite.stacks.torch.torch_modules import COUNTER, Layouts
 

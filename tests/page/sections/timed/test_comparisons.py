@@ -31,7 +31,7 @@ from tests.plan_files import plan_file
 from tests.results.rows import rows_of
 
 STEPS = r"\d(?:[\d,]*\d)?"
-STEPS_OF = re.compile(rf"([a-z]\w+) ({STEPS}(?: to {STEPS})?(?: \(\d of \d)?)")  # `jax_jit 8 to 12 (1 of 2`
+STEPS_OF = re.compile(rf"(\w+) after ({STEPS}(?: to {STEPS})?)(?: steps)?(?: \(on (\d))?")  # `jax_jit after 8 (on 1`
 T4 = 2.7764451051977987  # Student's t, 97.5 %, four degrees of freedom
 
 
@@ -304,17 +304,13 @@ def test_what_compiling_pays_off_against_is_named(made: Report) -> None:
     pairs = answer.table.to_dicts()
     paid = {pair["compiled"]: pair["eager"] for pair in pairs if pair["pays_off_after_steps"]}
     assert paid
-    groups = re.findall(r"over (\w+) ([^;]*?)(?=;|\.$)", answer.sentence)
-    named = {compiled: (eager, text) for eager, of in groups for compiled, text in STEPS_OF.findall(of)}
-    assert {compiled: eager for compiled, (eager, _) in named.items()} == paid, "all of them, however many"
-    partly = 0
-    for compiled, (_, text) in named.items():
+    named = {stack: (steps, int(on or 0)) for stack, steps, on in STEPS_OF.findall(answer.sentence)}
+    assert named.keys() == paid.keys(), "all of them, however many"
+    for compiled, (text, on) in named.items():
         rows = [pair["pays_off_after_steps"] for pair in pairs if pair["compiled"] == compiled]
         steps = [step for step in rows if step is not None]
-        part_of = f" ({len(steps)} of {len(rows)}" if len(steps) < len(rows) else ""
-        assert text == f"{between(steps)}{part_of}"
-        partly += bool(part_of)
-    assert partly > 1 and answer.sentence.count(" questions)") == 1
+        assert text == between(steps) and on == (len(steps) if len(steps) < len(rows) else 0)
+    assert sum(on > 0 for _, on in named.values()) > 1
 
 
 def test_a_number_of_steps_is_rounded_alike_on_the_map_in_sections_and_in_sentences() -> None:
