@@ -622,6 +622,7 @@ def torch_step(w, adam, x, y):
 STEPPING = ("torch_eager", "torch_inductor", "torch_xla", "torchax_jit", "jax_eager", "jax_jit")
 MODULES = ("torch_eager", "torch_inductor", "torch_xla", "torchax_jit", "onnxruntime")
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
+KERAS_WORDS = EXAMPLES[0].parent / "models" / "keras_words.py"
 STACKS = ("--stack=numpy", "--stack=torch_eager", "--stack=jax_jit", "--stack=tf_graph")
 
 
@@ -688,6 +689,9 @@ RUNS["other ports"] = Asked(
         name for kind, (old, new, _) in FAULTS.items() for name in written(PORTS.replace(old, new), kind)(folder)
     ],
     release=True,
+)
+RUNS["models of Keras"] = Asked(
+    2, ("--pass=train", "--stack=keras_*", f"--workload-path={KERAS_WORDS}", "--workload=keras_words")
 )
 RUNS["models of JAX"] = Asked(
     4,
@@ -778,6 +782,18 @@ def test_a_model_trains_by_its_own_loss_and_optimizer(runs) -> None:  # type: ig
     frame = load(runs["trained"].folder).frame
     assert {*frame["outcome"]} == {"ok"} and len(frame) == 2, frame["reason"].to_list()
     assert frame["relative_error"].max() < 1e-5 and not any("no_float64" in flags for flags in frame["flags"])
+
+
+@pytest.mark.runs("models of Keras")
+def test_a_keras_model_trains_alike_on_two_backends_and_an_embedding_otherwise_on_tensorflow(runs) -> None:  # type: ignore[no-untyped-def]
+    rows = {row["stack"]: row for row in load(runs["models of Keras"].folder).frame.iter_rows(named=True)}
+    assert {stack: row["outcome"] for stack, row in rows.items()} == {
+        "keras_jax": "ok",
+        "keras_torch": "ok",
+        "keras_tf": "wrong",  # docs/findings/reports/keras-adam-slices.md
+    }
+    assert max(rows[stack]["relative_error"] for stack in ("keras_jax", "keras_torch")) < 1e-5
+    assert "loss of step 1" not in rows["keras_tf"]["reason"] and "loss of step 2" in rows["keras_tf"]["reason"]
 
 
 @pytest.mark.runs("lazy")

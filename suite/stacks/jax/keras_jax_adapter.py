@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from suite.stacks.jax import jax_jit_adapter as jax_jit
 from suite.stacks.keras.keras_adapter import KerasAdapter, OnBackend
-from suite.stacks.keras.keras_models import OfFile
+from suite.stacks.keras.keras_model_adapter import OfFile
 
 
 class Adapter(KerasAdapter, jax_jit.Adapter):

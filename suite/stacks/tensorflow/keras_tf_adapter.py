@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suite.stacks.keras.keras_adapter import JIT, KerasAdapter, OnBackend
-from suite.stacks.keras.keras_models import OfFile
+from suite.stacks.keras.keras_model_adapter import OfFile
 from suite.stacks.observed import Observed
 from suite.stacks.tensorflow import tf_graph_adapter as tf_graph
 from suite.stacks.tensorflow.tf_optimizers import renew

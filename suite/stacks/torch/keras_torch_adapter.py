@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from suite.stacks.keras.keras_adapter import JIT, KerasAdapter, OnBackend
-from suite.stacks.keras.keras_models import OfFile
+from suite.stacks.keras.keras_model_adapter import OfFile
 from suite.stacks.observed import Observed
 from suite.stacks.torch import torch_eager_adapter as torch_eager
 from suite.stacks.torch import torch_inductor_adapter as torch_inductor

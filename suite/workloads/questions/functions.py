@@ -98,7 +98,7 @@ def function_of(statement: ast.stmt, functions: Collection[str]) -> Function | N
     return Function(target.id, statement.lineno, None) if makes else None
 
 
-def has_model(functions: Sequence[Function], known: Collection[str], path: Path) -> bool:
+def has_model(functions: Sequence[Function], known: Sequence[str], path: Path) -> bool:
     """Whether a file has a model. Raises UserError for one of a dialect that isn't `known`, and for one beside
     functions that aren't models: nothing would show that they compute the same."""
     model = next((function for function in functions if function.is_model), None)
@@ -112,9 +112,8 @@ def has_model(functions: Sequence[Function], known: Collection[str], path: Path)
                 "nothing shows that both compute the same: ask it in a file of its own."
             )
         if dialect not in known:
-            raise UserError(
-                f"{path}, line {function.line}: a model is of {' or '.join(known)} as yet; {function.name} isn't."
-            )
+            of = f"{', '.join(known[:-1])} or {known[-1]}"
+            raise UserError(f"{path}, line {function.line}: a model is of {of} as yet; {function.name} isn't.")
         if dialect == "keras" and len(functions) > 1:
             raise UserError(
                 f"{path}, line {function.line}: {function.name} runs on all of Keras's backends, and isn't compared "

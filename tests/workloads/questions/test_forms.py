@@ -100,7 +100,7 @@ def test_numpy_takes_no_gradients_without_the_file_s_own(tmp_path: Path) -> None
         ("def xp_a(x, k):\n    return x", r"line 4: .*xp_a doesn't take x"),
         ("def xp_a():\n    return 1", r"line 4: .*xp_a doesn't take x"),
         ("def torch_xp_a(x, k):\n    return x", "torch_xp_a would be called like xp_a"),
-        ("def numba_model():\n    return 1", "a model is of torch or jax as yet; numba_model isn't"),
+        ("def numba_model():\n    return 1", "a model is of torch, jax or keras as yet; numba_model isn't"),
     ],
 )
 def test_what_no_form_takes_is_refused(text: str, words: str, tmp_path: Path) -> None:

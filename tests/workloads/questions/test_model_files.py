@@ -16,7 +16,7 @@ from suite.workloads.questions.loading import imported
 ROOT = Path(__file__).parents[3]
 FILES = sorted((ROOT / "examples" / "models").glob("*.py"))
 LINES_MAX = 30
-FRAMEWORKS = {"torch", "jax", "flax", "equinox", "timm", "torchvision", "transformers", "optax"}
+FRAMEWORKS = {"torch", "jax", "keras", "flax", "equinox", "timm", "torchvision", "transformers", "optax"}
 # Loads what says what is asked of each file, and prints the names of its inputs, and the frameworks imported meanwhile.
 LOADS = f"""
 import sys
@@ -31,12 +31,13 @@ print("imported", *sorted({FRAMEWORKS!r} & set(sys.modules)))
 """
 
 
-def test_there_are_thirty() -> None:
+def test_there_are_models_of_each_kind() -> None:
     models = [tuple(each.name for each in implementations(ast.parse(file.read_text()), file)) for file in FILES]
     assert {name: models.count(name) for name in set(models)} == {
         ("torch_model",): 20,
         ("jax_model",): 6,
         ("torch_model", "jax_model"): 4,
+        ("keras_model",): 2,
     }
 
 
@@ -47,7 +48,7 @@ def test_a_file_is_short_and_asks_a_question_of_packages_that_it_names(file: Pat
     assert sum(map(bool, text.splitlines())) <= LINES_MAX  # blank ones aren't counted
     assert docstring.endswith("?") and "\n" not in docstring
     assert '# requires-python = ">=3.11"\n' in text
-    named = set(dependencies.read(file, ("jax", "torch")).packages)
+    named = set(dependencies.read(file, ("jax", "torch", "tensorflow")).packages)
     needed = imported(file, [each.name for each in implementations(ast.parse(text), file)])
     assert named and named == needed & FRAMEWORKS - {"torch", "jax"}  # these two are in the locks
 

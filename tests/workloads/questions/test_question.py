@@ -255,7 +255,7 @@ BAD = {
             "from suite.ask import normal\ndef inputs(n=1):\n    return {'x': normal(n)}\n"
             "def tf_model():\n    return None"
         ),
-        "line 4: a model is of torch or jax as yet; tf_model isn't",
+        "line 4: a model is of torch, jax or keras as yet; tf_model isn't",
     ),
     "model and function": (
         (
