@@ -2,8 +2,8 @@
 environment variables of its variants.
 
 Both are only read, never executed. A lock may have only packages with version and hash, no options for the installer.
-A lock is ours if this project has it now or had it once. A variable is ours if this project's variant of the same name
-gives it the same value. A variable is harmless if it can only change how numbers are computed.
+A lock is ours if this project has its versions now, or had the lock itself once. A variable is ours if this project's
+variant of the same name gives it the same value, and harmless if it can only change how numbers are computed.
 """
 
 from __future__ import annotations
@@ -51,9 +51,15 @@ def check_lock(lock: Path) -> None:
         raise Damaged(f"{lock} ends in the middle of a package.")
 
 
+def ours_for(lock: Lock) -> Lock | None:
+    """Returns this checkout's lock with the same Python and versions. It is installed in place of a set's: its hashes
+    are our own, and its environment is mostly made already."""
+    return next((ours for ours in all_locks(lock.name, lock.target) if ours.exists and ours.pins == lock.pins), None)
+
+
 def is_ours(lock: Lock) -> bool:
-    """Whether a lock is in this checkout, or in its git history."""
-    if lock.sha256 in (ours.sha256 for ours in all_locks(lock.name, lock.target)):
+    """Whether this checkout has a lock's versions, or its git history has the lock itself."""
+    if ours_for(lock):
         return True
     blob = git("hash-object", "--no-filters", "--", str(lock.path.absolute())).strip()
     return bool(blob and git("log", "-1", "--format=%H", f"--find-object={blob}", "--", "docker/locks").strip())

@@ -2,7 +2,7 @@
 
 An environment may have several locks, each for one Python: `jax.txt` is the newest, `jax-py3.11.txt` an older one.
 Beside them are the lists of requirements (`.in`) and, of a variant like `jax@fastmath`, the flags (`.toml`). A lock has
-the hashes of all wheels, so it is for x86-64 and aarch64 alike; where a package isn't, the folder `aarch64/` has a lock
+the hashes of the wheels for x86-64 and aarch64 alike; where a package isn't for both, the folder `aarch64/` has a lock
 of the same name, which an aarch64 machine takes instead. Standard library only.
 """
 
@@ -26,7 +26,7 @@ ORCHESTRATOR = "orchestrator"
 PYTHONS = re.compile(r"^# Python (3\.\d+(?:, 3\.\d+)*)\b", re.MULTILINE)
 FIRST_PYTHON = "3.11"  # the Python of locks without such a line, which older sets have
 FALLBACK = re.compile(r"-py(3\.\d+)$")
-ARM = "aarch64"  # the folder of its own locks has its name, as the kernel gives it
+X86, ARM = "x86_64", "aarch64"  # as the kernel names them; the folder of ARM's own locks has its name
 # Environments that aarch64 can't have, and why.
 NOT_ON_ARM = {
     "torch_xla": "PyTorch/XLA has no wheel for aarch64, as of its last release, 2.9.0",

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from suite import environments
 from suite.environments import say
-from suite.environments.locks import ARM, FALLBACK, ORCHESTRATOR, Lock, beside, names, newest, pythons_named
+from suite.environments.locks import ARM, FALLBACK, ORCHESTRATOR, X86, Lock, beside, names, newest, pythons_named
 from suite.errors import COMMAND, UserError, unknown
 from suite.guard.variables import without_python
 
@@ -140,13 +140,13 @@ def remedy(message: str) -> str:
     return next(advice for words, advice in REMEDIES if words in message.lower())
 
 
-def resolve(source: Path, python: str, target: str, failure: str, *options: str) -> str:
+def resolve(source: Path, python: str, target: str, failure: str, *options: str, machine: str = X86) -> str:
     """Returns what `uv pip compile` prints for a list of requirements on a target. Raises UserError as `run` does."""
-    machine = ARM if source.parent.name == ARM else "x86_64"
     platform = f"{machine}-manylinux_{GLIBC_OF_TPU if target in ('tpu', 'predict') else GLIBC}"
     where = [] if "--universal" in options else ["--python-platform", platform]
-    plain = ["--quiet", "--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"]
-    asked = [*plain, "--python-version", python, *where, *options, str(source)]
+    # No Python is downloaded: uv needs none of that version to resolve for it.
+    plain = ["--quiet", "--no-python-downloads", "--no-header", "--no-annotate", "--no-emit-index-url"]
+    asked = [*plain, "--no-emit-find-links", "--python-version", python, *where, *options, str(source)]
     return run([find_uv(), "pip", "compile", *asked], failure)
 
 
@@ -180,6 +180,7 @@ def compile_lock(name: str, target: str, source: Path, pythons: Sequence[str], l
     """Makes one lock anew. Raises UserError, and keeps the old lock, if no versions fit together, or if the new lock
     names an address."""
     options = ["--generate-hashes", *(["--universal"] if len(pythons) > 1 else []), *wheel_source(source)]
+    machines = [ARM] if source.parent.name == ARM else [X86, ARM]
     override = beside(name, target, "override")
     if override.is_file():  # its requirements replace those of the packages themselves
         options += ["--override", str(override)]
@@ -193,8 +194,28 @@ def compile_lock(name: str, target: str, source: Path, pythons: Sequence[str], l
         # The orchestrator has one lock for all targets.
         platform = "cpu" if name == ORCHESTRATOR else target
         failure = f"{source} could not be resolved; {lock.name} is unchanged."
-        resolve(source, pythons[0], platform, failure, *options, "--output-file", str(new))
-        text = new.read_text(encoding="utf-8")
+        resolve(source, pythons[0], platform, failure, *options, "--output-file", str(new), machine=machines[0])
+        text = pruned(new, pythons, platform, machines, failure)
     if re.search(r"://|^\s*-(?!-hash=)", text, re.MULTILINE):
         raise UserError(f"The new {lock} names an address or an index, which isn't allowed: {lock.name} is unchanged.")
     lock.write_text(f"# Python {', '.join(pythons)}\n{text}", encoding="utf-8")
+
+
+def pruned(lock: Path, pythons: Sequence[str], target: str, machines: Sequence[str], failure: str) -> str:
+    """Returns a lock's text with the hashes of only those wheels that its Pythons take on these machines: on the first,
+    and on each other that can have all of its packages. A package that none of them takes keeps its hashes."""
+    options, fitting = ["--format=pylock.toml", "--no-deps", "--only-binary=:all:", *wheel_source(lock)], set()
+    for machine in machines:
+        try:
+            files = [resolve(lock, python, target, failure, *options, machine=machine) for python in pythons]
+        except NoSolution:
+            if machine == machines[0]:
+                raise
+        else:
+            fitting |= set(re.findall(r'sha256 = "(\w+)"', "".join(files)))
+
+    def keep_fitting(package: re.Match[str]) -> str:
+        kept = re.sub(r" \\\n    --hash=sha256:(\w+)", lambda each: each[0] if each[1] in fitting else "", package[0])
+        return kept if "--hash" in kept else package[0]
+
+    return re.sub(r"^\S+==.*(\n    --hash.*)+", keep_fitting, lock.read_text(encoding="utf-8"), flags=re.MULTILINE)

@@ -115,7 +115,8 @@ def test_without_a_history_todays_locks_alone_are_ours(root: Path, monkeypatch: 
     assert not foreign.is_ours(Lock("six", "cpu", copy))
     assert list(foreign.differences(Lock("six", "cpu", copy))) == ["evil none → 1.0"]
     copy.write_text(HERE.replace("4721f", "00000"))
-    assert list(foreign.differences(Lock("six", "cpu", copy))) == [
+    assert foreign.is_ours(Lock("six", "cpu", copy)), "ours is installed in its place"
+    assert list(foreign.differences(Lock("six@theirs", "cpu", copy))) == [
         "the same versions, but other files: the hashes differ"
     ]
     assert list(foreign.differences(Lock("unheard", "cpu", copy))) == [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -17,9 +18,11 @@ LOCKS = ROOT / "docker" / "locks"
 
 
 def resolver(text: str, commands: list[list[str]] | None = None) -> Callable[[list[str], str], str]:
-    """Stands in for uv: writes this lock where it is told, and keeps what it was told."""
+    """Stands in for uv: writes this lock where it is told, and keeps what it was told. Every wheel fits."""
 
     def run(command: list[str], failure: str) -> str:
+        if "--output-file" not in command:
+            return text.replace("--hash=sha256:", 'sha256 = "').replace("\n", '"\n')
         if commands is not None:
             commands.append(command)
         Path(command[command.index("--output-file") + 1]).write_text(text)
@@ -36,7 +39,7 @@ def test_without_uv_pip_gets_the_locked_one(root: Path, monkeypatch: pytest.Monk
     assert uv.runs(got)
     locked = uv.pinned("uv", locks.newest("orchestrator", "cpu"))
     assert locked.startswith(f"uv=={uv.run([got, '--version'], '').split()[1]} ")
-    assert locked.count("--hash=sha256:") > 5
+    assert locked.count("--hash=sha256:") >= 2, "of x86-64 and of aarch64"
     assert "\nuv" not in locked.strip()
 
 
@@ -86,6 +89,8 @@ def test_arm_s_own_list_is_resolved_for_it_from_the_same_versions(root: Path, mo
     told: list[tuple[str, str]] = []
 
     def run(command: list[str], _: str) -> str:
+        if "--output-file" not in command:
+            return ""  # no wheel fits
         output = Path(command[command.index("--output-file") + 1])
         told.append((command[command.index("--python-platform") + 1], output.read_text() if output.exists() else ""))
         output.write_text(SIX.replace("==", "==9") if "aarch64" in told[-1][0] else SIX)
@@ -100,6 +105,33 @@ def test_arm_s_own_list_is_resolved_for_it_from_the_same_versions(root: Path, mo
     assert [lock.path.parent.name for lock in locks.all_locks("six", "cpu")] == ["cpu", "cpu"]
     monkeypatch.setattr("platform.machine", lambda: "aarch64")
     assert [lock.path.parent.name for lock in locks.all_locks("six", "cpu")] == ["cpu", "aarch64"]
+
+
+@pytest.mark.parametrize("has_arm", [True, False])
+def test_a_lock_has_the_hashes_of_wheels_that_fit(has_arm: bool, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`one` has wheels for both processors and another system, `two` one for all; no Linux takes `three`."""
+    lock = locks.newest("six", "cpu").path
+    lock.with_suffix(".in").write_text("# Python 3.13\nsix\n")
+    pins = {"one==1": "abcd", "two==2": "e", "three==3 ; sys_platform == 'win32'": "f"}
+    texts = [" \\\n    --hash=sha256:".join([pin, *(letter * 64 for letter in of)]) + "\n" for pin, of in pins.items()]
+    fitting = {"x86_64": "ae", "aarch64": "be"}
+    whole = resolver("".join(texts))
+
+    def run(command: list[str], failure: str) -> str:
+        if "--output-file" in command:
+            return whole(command, failure)
+        machine = command[command.index("--python-platform") + 1].partition("-")[0]
+        if machine == "aarch64" and not has_arm:
+            raise uv.NoSolution("two has no wheels with a matching platform tag")
+        return "".join(f'hashes = {{ sha256 = "{letter * 64}" }}\n' for letter in fitting[machine])
+
+    monkeypatch.setattr(uv, "find_uv", lambda *_: "uv")
+    monkeypatch.setattr(uv, "run", run)
+    uv.compile_locks("six")
+    header, *entries = re.split(r"^(?=\w+==)", lock.read_text(), flags=re.MULTILINE)
+    kept = {entry.partition(" \\")[0]: "".join(re.findall(r":(\w)", entry)) for entry in entries}
+    assert (header, kept) == ("# Python 3.13\n", pins | {"one==1": "ab" if has_arm else "a"})
+    assert entries[1:] == texts[1:], "what keeps its hashes keeps its lines"
 
 
 def test_a_list_of_overrides_is_given_to_the_resolver(commands: list[list[str]]) -> None:

@@ -1,5 +1,5 @@
 """What was recorded of MKL's path: whose products ran on its default path, and who leads with its path for Intel's
-processors. What a set didn't record is answered by the project's own sets, of the same processor and lock."""
+processors. What a set didn't record is answered by the project's own sets, of the same processor and versions."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from suite.sets.rows import Row
 from suite.stacks.kernels import MKL_DEFAULT
 from suite.stacks.torch.mkl_path import KNOB
 
-Build = tuple[str, str]  # whose libraries a process ran: digest of the lock, stack without implementation
+Build = tuple[frozenset[tuple[str, str]], str]  # whose libraries a process ran: versions, stack
 
 # A question's file doesn't say whether it multiplies matrices. With fewer operations a byte it waits for memory anyway.
 OPERATIONS_LEAST = 16
 READ = (
     *("purpose", "outcome", "workload", "pass", "stack", "variant", "implementation", "comparison_id", "kernels"),
-    *("lock_sha256", "environment_facts"),
+    *("versions", "environment_facts"),
 )
 PROCESSOR = ("cpu_model", "cpu_family_model_stepping", "cores_usable")
 
@@ -63,7 +63,9 @@ def has_other_path(row: Row) -> bool:
 
 
 def build(row: Row) -> Build:
-    return row.text("lock_sha256"), stack_name(row["stack"], row["variant"], "")
+    """Python's release isn't among the versions: it brings no library that multiplies."""
+    versions = frozenset(each for each in row.mapping("versions").items() if each[0] != "python")
+    return versions, stack_name(row["stack"], row["variant"], "")
 
 
 def recorded(rows: Iterable[Row]) -> dict[Build, str]:
@@ -97,7 +99,7 @@ def elsewhere(wanted: Build, machine: Mapping[str, Any]) -> str:
     """Returns where an own set of this processor recorded MKL's default path of a build; empty if none did."""
     for folder, rows in own_sets(processor(machine)):
         if name := recorded(rows).get(wanted):
-            return f"{name} of set {digits(folder)}, with this processor and lock"
+            return f"{name} of set {digits(folder)}, with this processor and versions"
     return ""
 
 
@@ -107,7 +109,7 @@ def digits(folder: Path) -> str:
 
 def measured(case: Case, analysis: Analysis, machine: Mapping[str, Any]) -> str:
     """Returns who leads a question if MKL takes its path for Intel's processors, as the tuned track of this set or of
-    an own one has it, of this processor and lock; empty if none has. `case` is the stack's on the tuned track."""
+    an own one has it, of this processor and versions; empty if none has. `case` is the stack's on the tuned track."""
     ours = {build(row) for row in analysis.counted if row.stack_name.partition(":")[0] == case.stack_name}
     if any(map(has_other_path, timed(analysis.counted, case.comparison_id))):
         return led(case, analysis, "this set")

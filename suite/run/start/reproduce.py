@@ -71,13 +71,14 @@ def run_of(
 
 def borrowed(store: ResultSet) -> tuple[Locks, list[str]]:
     """Returns the locks and flags with which a set is reproduced, and a phrase for each lock that isn't available. For
-    a lock that this checkout lacks, the set's own copy is used if it is intact."""
+    a lock that this checkout lacks, the set's own copy is used if it is intact, or our lock of the same versions."""
     digests = store.plan_file.locks
     locks, missing = recorded(store.plan_file)
-    copies = {name: store.lock_copy(name).absolute() for name in missing}
-    intact = {name: copy for name, copy in copies.items() if copy.is_file() and sha256(copy) == digests[name]}
+    copies = {name: Lock(name, locks.target, store.lock_copy(name).absolute()) for name in missing}
+    intact = {name: it for name, it in copies.items() if it.exists and sha256(it.path) == digests[name]}
+    used = {name: (foreign.ours_for(copy) or copy).path for name, copy in intact.items()}
     lacking = [f"the lock of environment {name} ({str(digests[name])[:12]})" for name in missing if name not in intact]
-    return replace(locks, chosen={**locks.chosen, **intact}, flags=store.plan_file.flags), lacking
+    return replace(locks, chosen={**locks.chosen, **used}, flags=store.plan_file.flags), lacking
 
 
 def wanting(file: PlanFile, workloads: Mapping[str, Workload]) -> list[str]:

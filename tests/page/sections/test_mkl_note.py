@@ -123,12 +123,12 @@ def test_a_question_without_a_record_has_that_of_its_set_and_the_measured_result
     assert note_in("2c911dfa", "rnn forward").text.startswith("MKL, which keras_torch calls here")  # type: ignore[union-attr]
 
 
-def test_a_set_that_records_no_library_has_what_an_own_set_recorded_of_its_processor_and_lock(
+def test_a_set_that_records_no_library_has_what_an_own_set_recorded_of_its_processor_and_versions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     note = note_in("63b514e6", "attention forward")
     assert note and "which torch_eager and torch_inductor call for products of matrices (recorded on gemm " in note.text
-    assert "of set 069b23a24959, with this processor and lock)" in note.text and note.command == ""
+    assert "of set 069b23a24959, with this processor and versions)" in note.text and note.command == ""
     assert "slows torch_eager and torch_inductor as far as a step multiplies matrices; a faster one may " in note.first
     assert note_in("ce22462e", "argsort forward") is None, "it waits for memory"
     monkeypatch.setattr(mkl_record, "own_sets", lambda of: ())

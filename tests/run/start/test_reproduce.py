@@ -47,6 +47,14 @@ def test_our_lock_is_used_where_it_is_the_same(tmp_path: Path) -> None:
     assert run.locks.of("numpy") == locks.newest("numpy", "cpu")
 
 
+def test_our_lock_is_used_in_place_of_one_with_the_same_versions_and_other_hashes(tmp_path: Path) -> None:
+    older = locks.all_locks("numpy", "cpu")[1]
+    theirs = older.text + f"    --hash=sha256:{DIGEST}\n"
+    digest = hashlib.sha256(theirs.encode()).hexdigest()
+    run = prepare_reproduction(stored(tmp_path, lock=digest, copy=theirs), "local")
+    assert run.locks.of("numpy") == older
+
+
 def test_an_older_lock_of_ours_is_used_where_the_set_has_it(tmp_path: Path) -> None:
     older = locks.all_locks("numpy", "cpu")[1]
     run = prepare_reproduction(stored(tmp_path, lock=str(older.sha256), copy=None), "local")

@@ -17,8 +17,8 @@ from tests.sentences.facts.rows import FIELDS, WHO, Line, key_of, stack_of
 
 KNOB = "mkl_serv_intel_cpu_true"  # a function of MKL, which the tuned track replaces
 LEAST = 16  # operations a byte: a question's file with fewer says nothing of products
-COLUMNS = (*FIELDS, "purpose", "outcome", "kernels", "environment_facts", "lock_sha256")
-Build = tuple[str, str]  # digest of the lock, stack
+COLUMNS = (*FIELDS, "purpose", "outcome", "kernels", "environment_facts", "versions")
+Build = tuple[str, str]  # versions, stack
 OTHERS_SHARE = "Share of its cores' time that the f32 ceiling's measurement got"
 DOUBT = "a stack that differs from itself"
 # The processors' times that these sets' readings rest on are booked at ticks too coarse for what was timed: no share of
@@ -111,7 +111,9 @@ class Slowed:
 
 
 def build_of(row: Line) -> Build:
-    return str(row["lock_sha256"]), stack_of(row).partition(":")[0]
+    versions = json.loads(row["versions"] or "{}")
+    versions.pop("python", None)
+    return json.dumps(versions, sort_keys=True), stack_of(row).partition(":")[0]
 
 
 def processor(folder: Path) -> list[Any]:
@@ -181,8 +183,8 @@ def has_products(row: Line) -> bool:
 
 def measured(truth: Truth, found: Slowed) -> dict[str, tuple[Truth, list[str], str]]:
     """Returns {`this set` or `set 0123…`: (the set, its stacks with MKL's other path, the question)} of the sets, of
-    this processor and lock, that answer what MKL's path has to do with the ranking."""
-    ours, known = {build_of(row) for row in truth.timed if row.get("lock_sha256")}, {}
+    this processor and versions, that answer what MKL's path has to do with the ranking."""
+    ours, known = {build_of(row) for row in truth.timed if row.get("versions")}, {}
     if own := other_path(truth, found, ours):
         return {"this set": own}
     for folder, rows in archive():
