@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from suite import units
@@ -42,6 +42,13 @@ def named(machine: Mapping[str, Any]) -> str:
     parts = [*map(gpu, machine.get("gpus") or ()), str(machine.get("cpu_model") or "unknown processor")]
     parts += [cores(machine), memory(machine)]
     return ", ".join(part for part in parts if part)
+
+
+def place(machine: Mapping[str, Any], threads: Collection[int | None]) -> str:
+    """Returns `2-core AMD EPYC`, for a sentence; empty if that isn't known, or if the cases' `threads` are fewer."""
+    cores, model = len(machine.get("cores_usable") or ()), machine.get("cpu_model")
+    thread = "hyperthread" if machine.get("threads_per_core", 1) > 1 else "core"
+    return f"{cores}-{thread} {model}" if model and {*threads} - {None} == {cores} else ""
 
 
 def processor(machine: Mapping[str, Any]) -> str:

@@ -14,9 +14,10 @@ from suite.answers.noise import readings
 from suite.answers.sentences import listed
 from suite.case import Flag, Outcome, Purpose
 from suite.errors import COMMAND
-from suite.machine.description import named
+from suite.machine.description import named, place
 from suite.order import natural
 from suite.page.map.controls import PageMap
+from suite.page.map.frameworks import frameworks
 from suite.page.map.panel import Panel, panels
 from suite.page.notices import Account, Trust, account
 from suite.page.sections.mkl_note import MklNote
@@ -104,6 +105,15 @@ class Report:
     def overview(self) -> PageMap | None:
         """The map of every question by every stack, over every baseline; None without a timed process."""
         return PageMap(self.analysis, self.condensed) if self.analysis.comparisons else None
+
+    @cached_property
+    def frameworks(self) -> str:
+        """The answer by frameworks, on this machine; empty where nothing is judged."""
+        rows = self.analysis.counted
+        said, machines = frameworks(self.analysis), {row.text("machine_id") for row in rows} - {""}
+        on = place(self.results.machine, [row["threads"] for row in rows]) if len(machines) < 2 else ""
+        on = rows[0].text("device") if said and rows[0]["target"] != "cpu" else on
+        return said and f"{f'On this {on} ' * bool(on)}{said}."
 
     @property
     def verdict(self) -> str:

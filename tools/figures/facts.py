@@ -97,5 +97,5 @@ def printed(source: Source, stacks: Sequence[str], questions: Sequence[str]) -> 
     section, lines = report.section(ComparisonsSection), StringIO()
     with redirect_stdout(lines):
         print_tables(replace(table, after=()) for table in (section.console() if section else ()))
-    sentence = report.overview.sentence if report.overview else ""
+    sentence = f"{report.frameworks}\n{report.overview.sentence if report.overview else ''}"
     return "\n".join(line.rstrip() for line in f"{lines.getvalue()}{sentence}".splitlines() if line.strip())

@@ -53,7 +53,8 @@ def print_results(
         return
     print_tables(shown(report))
     if report.overview and not analysis.protocol.at_once:
-        print(report.overview.sentence, *undecided(loaded, analysis), sep="\n")
+        first = filter(None, [report.frameworks, report.overview.sentence])
+        print(*first, *undecided(loaded, analysis), sep="\n")
         for stack, doubt in [pair for each in analysis.comparisons for pair in doubts(each)]:
             print(f"Note: {stack}: {doubt}.")
         if found := changes(store.plan_file, analysis, THRESHOLD):
