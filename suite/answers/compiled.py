@@ -61,8 +61,7 @@ def sentence(table: pl.DataFrame) -> str:
             never.append(f"{stack} against {eager}")
             continue
         of = f" (on {len(paid)} of {counted(group.height, 'question')})" if len(paid) < group.height else ""
-        says = "with" if caught else "catches up with"
-        caught.append(f"{stack} {says} {eager} after {between(paid)} steps{of}")
+        caught.append(f"{stack} catches up with {eager} after {between(paid)} steps{of}")
     if not caught:
         return f"Compiling isn't shown to pay off for {listed(never)}."
     rest = f" Compiling isn't shown to pay off for {listed(never)}." if never else ""

@@ -29,7 +29,9 @@ def peaks(frame: Frame) -> Answer | None:
         return None
     counting = table.filter(known)
     low, high = (extreme(counting, frame.ranked, descending=way) for way in (False, True))
-    return Answer(f"Lowest peak: {low}. Highest: {high}.{in_ended(counting)}", table.drop("counts"))
+    return Answer(
+        f"The lowest peak is that of {low}, the highest that of {high}.{in_ended(counting)}", table.drop("counts")
+    )
 
 
 def extreme(table: pl.DataFrame, stacks: tuple[str, ...], *, descending: bool) -> str:
@@ -55,5 +57,6 @@ def in_ended(table: pl.DataFrame) -> str:
     most = found.row(-1, named=True)
     part, whole = units.quantity(most["ended_bytes"]), units.quantity(most["peak_bytes"])
     return (
-        f" Most in ended processes, such as compilers: {part} of the {whole} of {most['stack']} on {most['question']}."
+        f" Processes that had ended, such as compilers, held {part} of the {whole} of {most['stack']} on "
+        f"{most['question']}, which is the largest such part."
     )

@@ -15,7 +15,8 @@ from tests.sentences.kinds.held import Groups, Held, Some, agrees, kind, outcome
 def comparisons(held: Held) -> None:
     truth = held.truth
     said = held.read(
-        r"Lowest median of a step, on {N:of} questions?: (?P<shares>.+)\.", r"No stack has a time that counts\."
+        r"Of {N:of} questions?, the lowest median of a step is that of (?P<shares>.+)\.",
+        r"No stack has a time that counts\.",
     )
     times = Counter(counting[0] for on in truth.cells if (counting := truth.counting(on)))
     shares = re.split(r", | and ", said["shares"]) if said["shares"] else []
@@ -56,7 +57,7 @@ def break_even(held: Held) -> None:
         held.same("without a total", ends, {case: cell.outcome for case, cell in lacking.items()})
         return
     one = held.read(
-        r"Least total time on {Q:on}(?P<whole>, the first call included)?: (?P<legs>.+?)"
+        r"On {Q:on}(?P<whole>, with the first call included,)? the least total time is that of (?P<legs>.+?)"
         r"(?: \({N:more} more comparisons? below\))?\.(?: The first run of {S:last} takes {T:first}\.)?"
     )
     leg = r"{S:who}(?: up to step {N:step}| from the first step on)?"
@@ -85,7 +86,7 @@ def compiled(held: Held) -> None:
     never = frozenset(f"{who} against {over}" for who, (over, steps, _) in pairs.items() if not steps)
     held.same("never pays off", Some(frozenset(said), others), never)
     pair = (
-        r"{S:who} (?:catches up )?with {S:over} after {N:low}(?: to {N:high})? steps?"
+        r"{S:who} catches up with {S:over} after {N:low}(?: to {N:high})? steps?"
         r"(?: \(on {N:paid} of {N:of} questions?\))?"
     )
     told = [held.read(pair, text=each) for each in filter(None, (one["groups"] or "").split("; "))]
