@@ -29,9 +29,7 @@ def peaks(frame: Frame) -> Answer | None:
         return None
     counting = table.filter(known)
     low, high = (extreme(counting, frame.ranked, descending=way) for way in (False, True))
-    return Answer(
-        f"The lowest peak is that of {low}, the highest that of {high}.{in_ended(counting)}", table.drop("counts")
-    )
+    return Answer(f"Lowest is the peak of {low}, highest that of {high}.{in_ended(counting)}", table.drop("counts"))
 
 
 def extreme(table: pl.DataFrame, stacks: tuple[str, ...], *, descending: bool) -> str:
@@ -56,7 +54,5 @@ def in_ended(table: pl.DataFrame) -> str:
         return ""
     most = found.row(-1, named=True)
     part, whole = units.quantity(most["ended_bytes"]), units.quantity(most["peak_bytes"])
-    return (
-        f" Processes that had ended, such as compilers, held {part} of the {whole} of {most['stack']} on "
-        f"{most['question']}, which is the largest such part."
-    )
+    of = f"{most['stack']} on {most['question']}"
+    return f" Processes that had ended, such as compilers, held at most {part}, of the {whole} of {of}."

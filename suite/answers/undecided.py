@@ -34,9 +34,7 @@ def sentence(one: Standing, analysis: Analysis, seconds: dict[int, float], comma
     stacks = listed([speedup.stack for speedup in one.unsure])
     who = f"On {one.name} the verdict on {stacks} is undecided after {counted(last, 'block')}"
     if one.waits:
-        return (
-            f"{who}; {others(analysis.counted, {one.comparison_id})}. Once those have ended, run this again: {command}"
-        )
+        return f"{who}; {others(analysis.counted, {one.comparison_id})}. Once those have ended, run again: {command}"
     known = [found for speedup in one.unsure if (found := blocks_to_go(speedup))]
     if not known:
         return f"{who}; {listed(sorted({speedup.why or 'one block has no interval' for speedup in one.unsure}))}."

@@ -109,10 +109,7 @@ class Report:
     @cached_property
     def frameworks(self) -> str:
         """The answer by frameworks, on this machine; empty where nothing is judged."""
-        rows = self.analysis.counted
-        said, machines = frameworks(self.analysis), {row.text("machine_id") for row in rows} - {""}
-        on = place(self.results.machine, [row["threads"] for row in rows]) if len(machines) < 2 else ""
-        on = rows[0].text("device") if said and rows[0]["target"] != "cpu" else on
+        said, on = frameworks(self.analysis), place(self.results.machine, self.analysis.counted)
         return said and f"{f'On this {on} ' * bool(on)}{said}."
 
     @property

@@ -30,7 +30,7 @@ class Stack:
     """How a dialect's code is executed, in which environment, and what it can't do."""
 
     name: str
-    title: str  # the framework that sentences speak of, and after a comma how it executes: `JAX, jit`
+    title: str  # the framework, in its own name, and after a comma how it executes: `JAX, jit`
     dialect: str
     environment: str
     eager: str | None = None  # the stack that runs the same code uncompiled, for eager-against-compiled
@@ -54,11 +54,6 @@ class Stack:
     @property
     def framework(self) -> str:
         return self.title.partition(", ")[0]
-
-    @property
-    def way(self) -> str:
-        """Returns how the framework executes: `jit`; empty where there is one way only."""
-        return self.title.partition(", ")[2]
 
     @property
     def compiled(self) -> bool:

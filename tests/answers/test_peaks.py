@@ -56,7 +56,7 @@ def test_the_answer_names_the_stacks_that_lead_most_often() -> None:
         ),
         "tf_xla",
     )
-    assert "lowest peak is that of numpy on 2 of 3 questions (100 MiB to 101 MiB)" in answer.sentence
+    assert "peak of numpy on 2 of 3 questions (100 MiB to 101 MiB)" in answer.sentence
     assert "Highest: tf_xla on 3 of 3 questions (299 MiB to 300 MiB)." in answer.sentence
     tied = answered("peaks", of({"a": {"numpy": 100, "jax_jit": 200}, "b": {"numpy": 300, "jax_jit": 200}}), "numpy")
     assert (

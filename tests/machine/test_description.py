@@ -31,9 +31,12 @@ def test_a_run_names_its_machine_in_a_few_words() -> None:
 
 
 def test_a_sentence_names_the_machine_only_if_cases_had_all_of_its_cores() -> None:
-    assert place(MACHINE, [2, None, 2]) == "2-core AMD EPYC"
-    assert place(MACHINE | {"threads_per_core": 2}, [2]) == "2-hyperthread AMD EPYC"
-    assert place(MACHINE, [1]) == place(MACHINE, [1, 2]) == place({}, [2]) == ""
+    row, not_run = {"machine_id": "a", "target": "cpu", "threads": 2}, {"machine_id": None}
+    assert place(MACHINE, [row, row, not_run]) == "2-core AMD EPYC"
+    assert place(MACHINE | {"threads_per_core": 2}, [row]) == "2-hyperthread AMD EPYC"
+    for other in ({"threads": 1}, {"machine_id": "b"}, {"target": "cuda"}):
+        assert place(MACHINE, [row, row | other]) == ""
+    assert place({}, [row]) == place(MACHINE, []) == ""
 
 
 def test_hyperthreads_are_no_cores() -> None:

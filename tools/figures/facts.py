@@ -14,7 +14,7 @@ from suite.answers.sentences import listed
 from suite.cli.terminal.output import print_tables
 from suite.errors import UserError
 from suite.machine.description import place
-from suite.page.map.frameworks import EVEN, named, pairs
+from suite.page.map.frameworks import APART, named, pairs
 from suite.page.report import Report
 from suite.page.sections.timed.comparisons import ComparisonsSection
 from suite.page.sections.timed.units import column_units
@@ -55,14 +55,14 @@ def of_frameworks(source: Source, question: str, ahead: str, behind: str, does: 
     (comparison,) = (each for each in source.analysis.comparisons if each.name == question)
     for pair in pairs(comparison, source.analysis.pairing):
         sides = (pair.ours, pair.base) if pair.is_ahead else (pair.base, pair.ours)
-        if [named(side)[0] for side in sides] == [ahead, behind] and pair.word != EVEN:
+        if [named(side)[0] for side in sides] == [ahead, behind] and pair.speedup.verdict in APART:
             return pair.told(does, column_units(comparison).steady, is_first=True)
     raise UserError(f"A sentence says that {ahead} is faster than {behind} on {question}; the set doesn't show that.")
 
 
 def where(source: Source) -> str:
     """Returns the machine in a few words. Raises UserError if the set's cases didn't have all of its cores."""
-    if found := place(source.results.machine, [row["threads"] for row in source.analysis.counted]):
+    if found := place(source.results.machine, source.analysis.counted):
         return found
     raise UserError("A sentence names the machine of a set whose cases had fewer cores, or other ones.")
 

@@ -53,8 +53,7 @@ def print_results(
         return
     print_tables(shown(report))
     if report.overview and not analysis.protocol.at_once:
-        first = filter(None, [report.frameworks, report.overview.sentence])
-        print(*first, *undecided(loaded, analysis), sep="\n")
+        print(*filter(None, [report.frameworks, report.overview.sentence, *undecided(loaded, analysis)]), sep="\n")
         for stack, doubt in [pair for each in analysis.comparisons for pair in doubts(each)]:
             print(f"Note: {stack}: {doubt}.")
         if found := changes(store.plan_file, analysis, THRESHOLD):
@@ -63,9 +62,7 @@ def print_results(
             print(f"This writes a page of them: {COMMAND} compare {store.folder} --by=variant --format=html")
         elif any(each.head["implementation"] for each in analysis.comparisons):
             name = analysis.comparisons[0].timed[-1].stack if analysis.comparisons[0].timed else "STACK"
-            print(
-                f"This compares with another function, of the same times: {COMMAND} report --baseline={name} --format=md"
-            )
+            print(f"To compare with another function, run: {COMMAND} report --baseline={name} --format=md")
     if report.cause:
         print(report.cause.first, f"This tests it: {report.cause.command}" if report.cause.command else "")
     print(f"Machine: {named(loaded.machine)} (details: in the report)")

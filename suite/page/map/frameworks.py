@@ -35,10 +35,6 @@ class Pair:
     def is_ahead(self) -> bool:
         return self.speedup.ratio.value >= 1
 
-    @property
-    def word(self) -> str:
-        return self.speedup.verdict if self.speedup.verdict in APART else EVEN
-
     def told(self, does: str, unit: units.Unit, *, is_first: bool) -> str:
         """Returns `JAX trains ffn 1.68× as fast as PyTorch [1.59, 1.77] (12.5 against 21.2 ms, jit against eager)`, or
         what follows after such words on another framework. A verdict that leaves the two together is named."""
@@ -47,10 +43,9 @@ class Pair:
         if not self.is_ahead:
             (low, value, high), stacks = (1 / high, 1 / value, 1 / low), stacks[::-1]
         (one, other), size = (named(stack)[0] for stack in stacks), units.ratio(value, low, high)
-        what = f"{one} {size}" if self.is_ahead else f"{size} as fast as {other}"
-        if is_first:
-            what = f"{one} {does} {size} as fast as {other}"
-        word = f", {self.speedup.verdict}" if self.word == EVEN else ""
+        short = f"{one} {size}" if self.is_ahead else f"{size} as fast as {other}"
+        what = f"{one} {does} {size} as fast as {other}" if is_first else short
+        word = "" if self.speedup.verdict in APART else f", {self.speedup.verdict}"
         *first, last = stacks if is_first else [self.ours]
         times = " against ".join([*(unit.show(stack.steady) for stack in first), unit(last.steady)])
         ways = " against ".join(named(stack)[1] for stack in (*first, last))
@@ -58,11 +53,10 @@ class Pair:
 
 
 def named(case: CaseRow) -> tuple[str, str]:
-    """Returns a stack's framework and how it executes: `JAX`, `jit`. What the catalogue doesn't have is the stack's
-    name."""
+    """Returns a stack's framework and how it executes: `JAX`, `jit`; the stack's name where that isn't known."""
     name, variant, release = case.stack.partition(":")[0].partition("@")
-    stack = STACKS.get(name)
-    return stack.framework if stack else name, f"{(stack and stack.way) or name}{variant}{release}"
+    who, _, way = (STACKS[name].title if name in STACKS else name).partition(", ")
+    return who, f"{way or name}{variant}{release}"
 
 
 def pairs(comparison: Comparison, pairing: Pairing) -> list[Pair]:
@@ -73,10 +67,9 @@ def pairs(comparison: Comparison, pairing: Pairing) -> list[Pair]:
     if not own or len({formulation(case.stack) for case in comparison.counting}) > 1:
         return []
     base = by_name.pop(own[0])[0]
-    over = {who: speedup for (on, who), speedup in pairing.over(base.stack).items() if on == comparison.id}
-    judged = {who: speedup for who, speedup in over.items() if speedup.ratio.low is not None}
-    best = (next((case for case in cases if case.stack in judged), None) for cases in by_name.values())
-    found = [Pair(case, base, judged[case.stack]) for case in best if case]
+    over = {who: it for (on, who), it in pairing.over(base.stack).items() if on == comparison.id and it.ratio.low}
+    judged = ([case for case in cases if case.stack in over] for cases in by_name.values())
+    found = [Pair(cases[0], base, over[cases[0].stack]) for cases in judged if cases]
     return sorted(found, key=lambda pair: -pair.speedup.ratio.value)
 
 
@@ -97,8 +90,9 @@ def counted(comparisons: Sequence[Comparison], pairing: Pairing, which: str) -> 
     found = [pair for comparison in comparisons for pair in pairs(comparison, pairing)]
     said: list[str] = []
     for (ours, base), of in grouped(found, lambda it: (named(it.ours)[0], named(it.base)[0])).items():
-        by_word, words = grouped(of, lambda pair: pair.word), list[str]()
-        for word, some in by_word.items():
+        words: list[str] = []
+        verdicts = grouped(of, lambda it: it.speedup.verdict if it.speedup.verdict in APART else EVEN)
+        for word, some in verdicts.items():
             of_all = f"{len(some)} of {len(of)}" if said else f"{share(len(some), len(of))}{which}"
             on = f"on {len(some)}" if words else f"than {base} on {of_all}"
             words.append(f"{word} {on} ({span([units.ratio(pair.speedup.ratio.value) for pair in some])})")
@@ -108,9 +102,9 @@ def counted(comparisons: Sequence[Comparison], pairing: Pairing, which: str) -> 
 
 def frameworks(analysis: Analysis) -> str:
     """Returns the sentences on a set; empty where no question has two frameworks that are judged."""
-    asked = [each for each in analysis.comparisons if pairs(each, analysis.pairing)] if analysis.is_decided else []
+    asked = [each for each in analysis.comparisons if pairs(each, analysis.pairing)]
     if len(asked) <= NAMED:
         return ". ".join(of_question(each, analysis.pairing) for each in asked)
     by_track = grouped(asked, lambda each: each.head.text("track"))
-    which = {track: f" of the {track} track" if len(by_track) > 1 else "" for track in by_track}
-    return ". ".join(counted(some, analysis.pairing, which[track]) for track, some in by_track.items())
+    by_words = {f" of the {track} track" * (len(by_track) > 1): some for track, some in by_track.items()}
+    return ". ".join(counted(some, analysis.pairing, which) for which, some in by_words.items())

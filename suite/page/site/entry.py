@@ -24,8 +24,7 @@ from suite.stats import reach
 @dataclass(frozen=True, slots=True)
 class QuestionEntry:
     """One question of a set, with what other pages say of that set. `name` is the same in every set that has the
-    question; `answer` is that by frameworks, or else the first sentence on stacks; `squares` is {stack: its cell in a
-    map}."""
+    question; `answer` is the first that the set gives; `squares` is {stack: its cell in a map}."""
 
     name: str
     workload: str
