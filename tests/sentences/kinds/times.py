@@ -57,7 +57,7 @@ def break_even(held: Held) -> None:
         held.same("without a total", ends, {case: cell.outcome for case, cell in lacking.items()})
         return
     one = held.read(
-        r"On {Q:on}(?P<whole>, with the first call included,)? the least total time is that of (?P<legs>.+?)"
+        r"The least total time on {Q:on}(?P<whole>, the first call included,)? is of (?P<legs>.+?)"
         r"(?: \({N:more} more comparisons? below\))?\.(?: The first run of {S:last} takes {T:first}\.)?"
     )
     leg = r"{S:who}(?: up to step {N:step}| from the first step on)?"
