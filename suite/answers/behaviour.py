@@ -53,7 +53,7 @@ def behaviour(frame: Frame) -> Answer | None:
     of = f"of {counted(table.select(ASPECT).n_unique(), 'aspect')} one stack alone differs"
     stacks = listed([f"{stack} {number}" for stack, number in alone.most_common()])
     otherwise = sum(each.is_otherwise for each in seen)
-    documented = f"; {counted(otherwise, 'cell')} not as documented" if otherwise else ""
+    documented = f"; {counted(otherwise, 'cell')} differ from the documentation" if otherwise else ""
     return Answer(
         f"{capital(f'in {alone.total()} {of} ({stacks})' if alone else f'in none {of}')}{documented}.",
         table,

@@ -59,12 +59,12 @@ def break_even(frame: Frame) -> Answer | None:
     if not lines:
         return None
     table = pl.DataFrame(lines, infer_schema_length=None)
-    told = [f"Least total time on {name}: {words}.{first}" for name, (words, first) in said.items()]
+    told = [f"The least total time on {name} is of {words}.{first}" for name, (words, first) in said.items()]
     (name, (words, first)), *more = said.items()
     rest = f" ({counted(len(more), 'more comparison')} below)" if more else ""
     asked = frame.stacks.filter(pl.col("question").is_in([*said]))
     return Answer(
-        f"Least total time on {name}, the first call included: {words}{rest}.{first}",
+        f"The least total time on {name}, the first call included, is of {words}{rest}.{first}",
         table,
         charts=charts,
         also=[*told, *not_shown(asked, table)],

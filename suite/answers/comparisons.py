@@ -38,9 +38,9 @@ def comparisons(frame: Frame) -> Answer | None:
         return None
     first = Counter(table.filter("counts").group_by("question", maintain_order=True).first()["stack"])
     of = counted(table["question"].n_unique(), "question")
-    stacks = [f"{stack} on {number:,}" for stack, number in first.most_common()]
-    lowest = f"Lowest median of a step, on {of}: {listed(stacks)}." if stacks else "No stack has a time that counts."
-    return Answer(lowest, table)
+    stacks = listed([f"{stack} on {number:,}" for stack, number in first.most_common()])
+    lowest = f"Of {of}, the lowest median of a step is that of {stacks}."
+    return Answer(lowest if first else "No stack has a time that counts.", table)
 
 
 def compared(frame: Frame) -> pl.DataFrame:

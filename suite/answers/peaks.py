@@ -29,7 +29,7 @@ def peaks(frame: Frame) -> Answer | None:
         return None
     counting = table.filter(known)
     low, high = (extreme(counting, frame.ranked, descending=way) for way in (False, True))
-    return Answer(f"Lowest peak: {low}. Highest: {high}.{in_ended(counting)}", table.drop("counts"))
+    return Answer(f"The lowest peak is of {low}, the highest of {high}.{in_ended(counting)}", table.drop("counts"))
 
 
 def extreme(table: pl.DataFrame, stacks: tuple[str, ...], *, descending: bool) -> str:
@@ -54,6 +54,5 @@ def in_ended(table: pl.DataFrame) -> str:
         return ""
     most = found.row(-1, named=True)
     part, whole = units.quantity(most["ended_bytes"]), units.quantity(most["peak_bytes"])
-    return (
-        f" Most in ended processes, such as compilers: {part} of the {whole} of {most['stack']} on {most['question']}."
-    )
+    of = f"{most['stack']} on {most['question']}"
+    return f" Ended processes (compilers) held at most {part}, of the {whole} of {of}."

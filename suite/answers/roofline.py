@@ -74,7 +74,7 @@ def sentence(table: pl.DataFrame) -> str:
         f"{line['stack']} on {line['question']} ({units.percent(line['efficiency'])})" for line in (best, worst)
     )
     of = counted(table["question"].n_unique(), "question")
-    return f"Nearest to the machine's limit: {near}; farthest: {far}. Memory bandwidth limits {by_memory} of {of}."
+    return f"Nearest to the machine's limit is {near}, farthest {far}. Memory bandwidth limits {by_memory} of {of}."
 
 
 def chart(table: pl.DataFrame, roofline: Roofline) -> Figure:

@@ -69,7 +69,7 @@ def lowest_words(sweep: Sweep, table: pl.DataFrame) -> str:
         f"{stack} at {sweep.axis} = {sizes[0]:,}{f' to {sizes[-1]:,}' if len(sizes) > 1 else ''}"
         for stack, sizes in said
     ]
-    return f"{sweep_name(sweep)}: lowest median: {', then '.join(words)}." if words else ""
+    return f"{sweep_name(sweep)}: the lowest median is that of {', then '.join(words)}." if words else ""
 
 
 def chart(sweep: Sweep, table: pl.DataFrame) -> Figure | None:

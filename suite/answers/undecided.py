@@ -32,19 +32,19 @@ def sentence(one: Standing, analysis: Analysis, seconds: dict[int, float], comma
     """Returns why a question is undecided, and what would decide it; `seconds` are those that each block took."""
     last = max(max(speedup.log_ratios) for speedup in one.unsure)
     stacks = listed([speedup.stack for speedup in one.unsure])
-    who = f"{one.name}: undecided after {counted(last, 'block')}: {stacks}"
+    who = f"On {one.name} the verdict on {stacks} is undecided after {counted(last, 'block')}"
     if one.waits:
-        return f"{who}; {others(analysis.counted, {one.comparison_id})}. Once those have ended, ask again: {command}"
+        return f"{who}; {others(analysis.counted, {one.comparison_id})}. Once those have ended, run again: {command}"
     known = [found for speedup in one.unsure if (found := blocks_to_go(speedup))]
     if not known:
         return f"{who}; {listed(sorted({speedup.why or 'one block has no interval' for speedup in one.unsure}))}."
     width, more = max(width for width, _ in known), max(1, math.ceil(max(more for _, more in known)))
     takes = more * seconds.get(last, 0.0)
     most = math.ceil((sum(seconds.values()) + takes) / 60)
-    how = f"about {units.duration(takes)} more: --at-most={most}min"
+    how = f"about {units.duration(takes)} more (--at-most={most}min)"
     if last + more > analysis.protocol.looks_max:
-        how = f"{last + more} blocks: --repeats={last + more}"
-    return f"{who}; ±{units.percent(round(width - 1, 2))} would take {how}."
+        how = f"{last + more} blocks (--repeats={last + more})"
+    return f"{who}; an interval of ±{units.percent(round(width - 1, 2))} would take {how}."
 
 
 def others(rows: Iterable[Row], questions: Collection[str]) -> str:

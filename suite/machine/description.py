@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from suite import units
@@ -42,6 +42,14 @@ def named(machine: Mapping[str, Any]) -> str:
     parts = [*map(gpu, machine.get("gpus") or ()), str(machine.get("cpu_model") or "unknown processor")]
     parts += [cores(machine), memory(machine)]
     return ", ".join(part for part in parts if part)
+
+
+def place(machine: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Returns `2-core AMD EPYC`; empty unless all rows are of one machine and ran on all cores of its processor."""
+    cores, model = len(machine.get("cores_usable") or ()), machine.get("cpu_model")
+    thread = "hyperthread" if machine.get("threads_per_core", 1) > 1 else "core"
+    ran = {(row["machine_id"], row["target"], row["threads"]) for row in rows if row["machine_id"]}
+    return f"{cores}-{thread} {model}" if model and [it[1:] for it in ran] == [("cpu", cores)] else ""
 
 
 def processor(machine: Mapping[str, Any]) -> str:

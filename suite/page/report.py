@@ -15,9 +15,10 @@ from suite.answers.sentences import listed
 from suite.answers.undecided import undecided
 from suite.case import Flag, Outcome, Purpose
 from suite.errors import COMMAND
-from suite.machine.description import named
+from suite.machine.description import named, place
 from suite.order import natural
 from suite.page.map.controls import PageMap
+from suite.page.map.frameworks import frameworks
 from suite.page.map.panel import Panel, panels
 from suite.page.notices import Account, Trust, account
 from suite.page.sections.mkl_note import MklNote
@@ -105,6 +106,12 @@ class Report:
     def overview(self) -> PageMap | None:
         """The map of every question by every stack, over every baseline; None without a timed process."""
         return PageMap(self.analysis, self.condensed) if self.analysis.comparisons else None
+
+    @cached_property
+    def frameworks(self) -> str:
+        """The answer by frameworks, on this machine; empty where nothing is judged."""
+        said, on = frameworks(self.analysis), place(self.results.machine, self.analysis.counted)
+        return said and f"{f'On this {on} ' * bool(on)}{said}."
 
     @property
     def verdict(self) -> str:

@@ -184,7 +184,9 @@ class Session:
             if not places:
                 return
             again = [attempt for attempt in attempts if attempt.key[:3] in places]
-            self.listener.note(f"Processes that other programs disturbed, measured once more: {len(places)}.")
+            self.listener.note(
+                f"Other programs disturbed some processes; so many are measured once more: {len(places)}."
+            )
             middle = len(again) // 2
             if plan.twin or self.in_rounds:
                 again[middle:middle] = fresh_baseline(self.runner, question)
@@ -256,7 +258,7 @@ class Session:
         files."""
         rows, damaged = self.store.read()
         for path in damaged:
-            self.listener.note(f"{path.name} is damaged: set aside in {path.parent}, its case is run again.")
+            self.listener.note(f"{path.name} is damaged. It was moved to {path.parent}, and its case is run again.")
         self.listener.expects(self.unfinished())  # not before: the first to read reports what is damaged
         last = {row.place: row for row in sorted(rows, key=lambda row: int(row["retry"]))}
         for row in last.values():

@@ -30,7 +30,7 @@ class Stack:
     """How a dialect's code is executed, in which environment, and what it can't do."""
 
     name: str
-    title: str
+    title: str  # the framework, in its own name, and after a comma how it executes: `JAX, jit`
     dialect: str
     environment: str
     eager: str | None = None  # the stack that runs the same code uncompiled, for eager-against-compiled
@@ -50,6 +50,10 @@ class Stack:
     base_bytes: int = 0  # of its smallest build on a CPU, before anything is placed: anonymous memory, as limits count
     exclusions: tuple[Exclusion, ...] = field(default=())
     file: Path | None = None  # the adapter's file, for a stack from outside the repository
+
+    @property
+    def framework(self) -> str:
+        return self.title.partition(", ")[0]
 
     @property
     def compiled(self) -> bool:
@@ -121,11 +125,11 @@ STACKS: dict[str, Stack] = {
               mixed_precision=PRODUCTS, compiler="XLA", estimate_seconds=8.0, base_bytes=240 * MIB,
               exclusions=(LONE_PRODUCT,)),
         # Keras leaves PyTorch uncompiled, and compiles by tf.function on a CPU, with XLA on a GPU.
-        Stack("keras_jax", "Keras on JAX", "keras", "jax", native="jax_jit", mixed_precision=POLICY, compiler="XLA",
+        Stack("keras_jax", "Keras, on JAX", "keras", "jax", native="jax_jit", mixed_precision=POLICY, compiler="XLA",
               estimate_seconds=6.0, base_bytes=130 * MIB),
-        Stack("keras_torch", "Keras on PyTorch, eager", "keras", "torch", native="torch_eager",
+        Stack("keras_torch", "Keras, on PyTorch, eager", "keras", "torch", native="torch_eager",
               targets=("cpu", "cuda"), mixed_precision=POLICY, estimate_seconds=9.0, base_bytes=170 * MIB),
-        Stack("keras_tf", "Keras on TensorFlow", "keras", "tensorflow", native="tf_graph", mixed_precision=POLICY,
+        Stack("keras_tf", "Keras, on TensorFlow", "keras", "tensorflow", native="tf_graph", mixed_precision=POLICY,
               estimate_seconds=10.0, base_bytes=260 * MIB),
         Stack("onnxruntime", "ONNX Runtime", "torch", "onnxruntime", eager="torch_eager", targets=("cpu",),
               precisions=("f32",), forward_only=True, probed=False, estimate_seconds=10.0, base_bytes=200 * MIB),

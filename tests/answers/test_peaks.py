@@ -56,8 +56,8 @@ def test_the_answer_names_the_stacks_that_lead_most_often() -> None:
         ),
         "tf_xla",
     )
-    assert "Lowest peak: numpy on 2 of 3 questions (100 MiB to 101 MiB)." in answer.sentence
-    assert "Highest: tf_xla on 3 of 3 questions (299 MiB to 300 MiB)." in answer.sentence
+    assert "numpy on 2 of 3 questions (100 MiB to 101 MiB)" in answer.sentence
+    assert "tf_xla on 3 of 3 questions (299 MiB to 300 MiB)." in answer.sentence
     tied = answered("peaks", of({"a": {"numpy": 100, "jax_jit": 200}, "b": {"numpy": 300, "jax_jit": 200}}), "numpy")
     assert (
         "numpy and jax_jit on 1 of 2 questions each" in tied.sentence or "jax_jit and numpy on 1 of 2" in tied.sentence

@@ -27,7 +27,7 @@ def test_each_size_has_each_stack_the_fastest_first() -> None:
 
 def test_the_sentence_has_the_sizes_at_which_each_leads() -> None:
     sentence = answered("sweeps", ROWS).sentence
-    assert sentence.endswith("lowest median: jax_jit at n = 64, then numpy at n = 128 to 256.")
+    assert sentence.endswith(" jax_jit at n = 64, then numpy at n = 128 to 256.")
 
 
 def test_the_chart_has_each_stack_that_counts_at_two_sizes() -> None:

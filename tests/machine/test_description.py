@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suite.machine import facts
-from suite.machine.description import describe, moved, named
+from suite.machine.description import describe, moved, named, place
 
 MACHINE = {
     "cpu_model": "AMD EPYC",
@@ -28,6 +28,15 @@ def test_what_tells_two_processors_of_one_name_apart_is_in_the_line() -> None:
 def test_a_run_names_its_machine_in_a_few_words() -> None:
     assert named(MACHINE) == "AMD EPYC, 2 of 4 cores, 24.0 GiB of memory"
     assert named({}) == "unknown processor"
+
+
+def test_a_sentence_names_the_machine_only_if_cases_had_all_of_its_cores() -> None:
+    row, not_run = {"machine_id": "a", "target": "cpu", "threads": 2}, {"machine_id": None}
+    assert place(MACHINE, [row, row, not_run]) == "2-core AMD EPYC"
+    assert place(MACHINE | {"threads_per_core": 2}, [row]) == "2-hyperthread AMD EPYC"
+    for other in ({"threads": 1}, {"machine_id": "b"}, {"target": "cuda"}):
+        assert place(MACHINE, [row, row | other]) == ""
+    assert place({}, [row]) == place(MACHINE, []) == ""
 
 
 def test_hyperthreads_are_no_cores() -> None:

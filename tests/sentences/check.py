@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from tests.sentences.facts.reader import Truth
-from tests.sentences.kinds import headline, leads, machine, means, memory, tables, times  # noqa: F401  # kinds
+from tests.sentences.kinds import frameworks, headline, leads, machine, means, memory, tables, times  # noqa: F401  # kinds
 from tests.sentences.kinds.held import KINDS, Held, NotUnderstood
 
 Spoken = tuple[str, str, Truth]  # kind, sentence, the facts of its set

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from io import StringIO
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from suite import units
+from suite.answers.sentences import listed
 from suite.cli.terminal.output import print_tables
 from suite.errors import UserError
+from suite.machine.description import place
+from suite.page.map.frameworks import APART, named, pairs
 from suite.page.report import Report
 from suite.page.sections.timed.comparisons import ComparisonsSection
+from suite.page.sections.timed.units import column_units
+from suite.verdicts.grouping import grouped
 
 if TYPE_CHECKING:
     from tools.figures.tables import Source
@@ -33,12 +37,6 @@ class Factors:
         least, greatest = (units.digits(end(self.values)) for end in (min, max))
         return least if least == greatest else f"{least} to {greatest}"
 
-    def all(self, word: str) -> Factors:
-        """Returns itself if all rows have a verdict. Raises UserError if not: a sentence in a template says so."""
-        if {*self.verdicts} != {word}:
-            raise UserError(f"A sentence says that every row of {self.of} is {word}; it is {self.said(word)}.")
-        return self
-
     def said(self, word: str) -> str:
         """Returns how many rows have a verdict: `faster on 3 of 3`."""
         return f"{word} on {self.verdicts.count(word)} of {len(self.verdicts)}"
@@ -51,43 +49,43 @@ def over_baseline(source: Source, stack: str, track: str) -> Factors:
     return factors([each.ratio.value for each in known], [each.verdict for each in known], f"{stack}, {track} track")
 
 
-def over_track(source: Source, stack: str, track: str, base: str) -> Factors:
-    """Returns the speedups of one track of a stack over another on all questions. Raises UserError if there are
-    none."""
-    fields = [each for each in source.analysis.within_set if each.field == "track" and track in each.values]
-    known = [
-        speedup
-        for field in fields
-        for speedup in field.over(base)
-        if speedup.stack == track and field.stacks[speedup.comparison_id] == stack
-    ]
-    return factors([each.ratio.value for each in known], [each.verdict for each in known], f"{stack}, {track}")
+def of_frameworks(source: Source, question: str, ahead: str, behind: str, does: str) -> str:
+    """Returns what the page says of two frameworks: `JAX trains BERT 1.72× as fast as PyTorch [1.65, 1.79] (336 against
+    579 ms, jit against eager)`. Raises UserError if the set doesn't show that the first is faster."""
+    (comparison,) = (each for each in source.analysis.comparisons if each.name == question)
+    for pair in pairs(comparison, source.analysis.pairing):
+        sides = (pair.ours, pair.base) if pair.is_ahead else (pair.base, pair.ours)
+        if [named(side)[0] for side in sides] == [ahead, behind] and pair.speedup.verdict in APART:
+            return pair.told(does, column_units(comparison).steady, is_first=True)
+    raise UserError(f"A sentence says that {ahead} is faster than {behind} on {question}; the set doesn't show that.")
 
 
-def unified_over_native(sources: Sequence[Source], unified: str, workload: str = "", but: str = "") -> Factors:
-    """Returns how many times as long a unified stack takes as the native one: in every row of some sets' answer
-    `unified`, of one workload, or of all but one. Raises UserError if there are none."""
-    lines = pl.DataFrame([line for source in sources for _, part in source.answer("unified") for line in part])
-    lines = lines.filter(pl.col("unified") == unified, pl.col("speedup").is_not_null())
-    asked = pl.col("question").str.split(" ").list.first()
-    if workload or but:
-        lines = lines.filter(asked == workload if workload else asked != but)
-    return factors((1 / lines["speedup"]).to_list(), lines["verdict"].to_list(), f"{unified}, {workload}")
+def where(source: Source) -> str:
+    """Returns the machine in a few words. Raises UserError if the set's cases didn't have all of its cores."""
+    if found := place(source.results.machine, source.analysis.counted):
+        return found
+    raise UserError("A sentence names the machine of a set whose cases had fewer cores, or other ones.")
+
+
+def wrong(source: Source, workload: str) -> str:
+    """Returns which frameworks return what in place of what; of a framework that isn't always wrong, how it executes.
+    Raises UserError if no stack is wrong, or if two are wrong in different ways."""
+    asked = [case for each in source.analysis.comparisons if each.head["workload"] == workload for case in each.cases]
+    who, values = [], set()
+    for name, cases in grouped(asked, lambda case: named(case)[0]).items():
+        if failed := [case for case in cases if case.outcome == "wrong"]:
+            values |= {found for case in failed for found in re.findall(r"\S+ in place of [\w.+-]+", case.reason)}
+            ways = listed([named(case)[1] for case in failed])
+            who.append(name if len(failed) == len(cases) else f"{name} ({ways})")
+    if len(values) != 1:
+        raise UserError(f"A sentence says one wrong result of {workload}; the set has {len(values)}.")
+    return f"{listed(who)} return {values.pop()}"
 
 
 def factors(values: Sequence[float], verdicts: Sequence[str], of: str) -> Factors:
     if not values:
         raise UserError(f"The set has no ratio of {of}: a sentence says one.")
     return Factors(values, verdicts, of)
-
-
-def wrong(source: Source, stack: str, workload: str) -> str:
-    """Returns how far off a wrong result is, as a percentage. Raises UserError if no row shows one."""
-    rows = (row for row in source.results.rows if (row["stack"], row["workload"]) == (stack, workload))
-    errors = [row["relative_error"] for row in rows if row["outcome"] == "wrong" and row["relative_error"]]
-    if not errors:
-        raise UserError(f"The set has no wrong result of {stack} on {workload}: a sentence says one.")
-    return units.percent(max(errors))
 
 
 def printed(source: Source, stacks: Sequence[str], questions: Sequence[str]) -> str:
@@ -97,5 +95,5 @@ def printed(source: Source, stacks: Sequence[str], questions: Sequence[str]) -> 
     section, lines = report.section(ComparisonsSection), StringIO()
     with redirect_stdout(lines):
         print_tables(replace(table, after=()) for table in (section.console() if section else ()))
-    sentence = report.overview.sentence if report.overview else ""
+    sentence = f"{report.frameworks}\n{report.overview.sentence if report.overview else ''}"
     return "\n".join(line.rstrip() for line in f"{lines.getvalue()}{sentence}".splitlines() if line.strip())

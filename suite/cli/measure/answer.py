@@ -52,18 +52,18 @@ def print_results(
         return
     print_tables(shown(report))
     if report.overview and not analysis.protocol.at_once:
-        print(report.overview.sentence, *report.undecided, sep="\n")
+        print(*filter(None, [report.frameworks, report.overview.sentence, *report.undecided]), sep="\n")
         for stack, doubt in [pair for each in analysis.comparisons for pair in doubts(each)]:
             print(f"Note: {stack}: {doubt}.")
         if found := changes(store.plan_file, analysis, THRESHOLD):
             tie = analysis.protocol.tie_ratio
             print_tables(exported([compared_revisions(analysis, found, store.folder.name, tie)]).tables)
-            print(f"By another threshold, and as a page: {COMMAND} compare {store.folder} --by=variant --format=html")
+            print(f"This writes a page of them: {COMMAND} compare {store.folder} --by=variant --format=html")
         elif any(each.head["implementation"] for each in analysis.comparisons):
             name = analysis.comparisons[0].timed[-1].stack if analysis.comparisons[0].timed else "STACK"
-            print(f"Over another function, without measuring again: {COMMAND} report --baseline={name} --format=md")
+            print(f"To compare with another function, run: {COMMAND} report --baseline={name} --format=md")
     if report.cause:
-        print(report.cause.first, f"To test it: {report.cause.command}" if report.cause.command else "")
+        print(report.cause.first, f"This tests it: {report.cause.command}" if report.cause.command else "")
     print(f"Machine: {named(loaded.machine)} (details: in the report)")
     print(f"Results: {store.results_path}\nReport:  {page}")
 

@@ -37,7 +37,7 @@ class AskOptions(RunOptions):
     TASK = "ask"
 
     check: bool = False
-    """run every stack once, briefly: says in under a minute what is wrong before anything is measured"""
+    """run every stack once and briefly, to say in under a minute what is wrong before anything is measured"""
     numpy: tuple[str, ...] = ()
     """an expression of NumPy, `np`, in place of a file; repeated, further implementations"""
     jax: tuple[str, ...] = ()

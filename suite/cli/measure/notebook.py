@@ -39,7 +39,7 @@ def main(asked: str) -> int:
         print_results(ResultSet.open(results.path), results, report.analysis, report, page, code, as_json=False)
     frame, tables = results.stacks(), shown(report)
     if report.overview and not report.analysis.protocol.at_once:
-        tables = [Table("", (), (), before=[report.overview.sentence]), *tables]
+        tables = [Table("", (), (), before=[*filter(None, [report.frameworks, report.overview.sentence])]), *tables]
     rows = (frame.select(CHECKED) if report.analysis.protocol.at_once else frame).to_dicts()
     paths = {"set": str(results.path.absolute()), "report": str(page.absolute())}
     print_json(paths | {"exit_code": code, "rows": rows, "text": text.getvalue(), "tables": [*map(asdict, tables)]})

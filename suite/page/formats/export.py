@@ -40,7 +40,8 @@ def tables(report: Report) -> list[Table]:
     facts = [f"{name}: {value}" for name, value in report.facts.items() if name in FACTS]
     facts += [f"Versions: {report.versions}"] * bool(report.versions)
     facts += [f"Command: {file.command}"] if (file := report.results.plan_file) else []
-    answers = Table(report.title, (), (), before=[*(answer.text for _, answer in report.answers), *facts])
+    said = filter(None, [report.frameworks, *(answer.text for _, answer in report.answers)])
+    answers = Table(report.title, (), (), before=[*said, *facts])
     trust = [f"{capital(report.trust)}. {report.account.reason}", *report.notices]
     notices = Table("What to know before believing a number", (), (), before=trust)
     short = Table("In short", (), (), before=[f"{section.nav}: {section.answer}" for section in report.sections])

@@ -1,4 +1,4 @@
-"""The first sentence, on the page and on the console: which stacks lead, on what, and by how much.
+"""The sentence on stacks, on the page and on the console: which of them lead, on what, and by how much.
 
 partials/map.js says the same of the stacks and the metric that a reader chose; a test in a browser compares the two.
 """
@@ -120,11 +120,13 @@ def by_itself(alone: int, led: int) -> str:
 
 def beside(ratios: Collection[str], baseline: str) -> str:
     """Returns ` (1.7 to 1.9× torch_eager)`; empty without ratios."""
-    if not ratios:
-        return ""
+    return f" ({span(ratios)} {baseline})" if ratios else ""
+
+
+def span(ratios: Collection[str]) -> str:
+    """Returns `1.7 to 1.99×`; a single size where all are alike."""
     least, *_, most = sorted([*ratios, *ratios], key=lambda words: float(words.rstrip("×").replace(",", "")))
-    size = most if least == most else f"{least.rstrip('×')} to {most}"
-    return f" ({size} {baseline})"
+    return most if least == most else f"{least.rstrip('×')} to {most}"
 
 
 def share(some: int, of: int) -> str:

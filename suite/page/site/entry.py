@@ -10,6 +10,7 @@ from suite import units
 from suite.machine.description import processor
 from suite.order import natural
 from suite.page.map.cells import NOTHING, Square
+from suite.page.map.frameworks import of_question
 from suite.page.report import Report
 from suite.page.sections.whole_set.method import sampled
 from suite.page.site.history import Point, points_in, version_words
@@ -23,7 +24,7 @@ from suite.stats import reach
 @dataclass(frozen=True, slots=True)
 class QuestionEntry:
     """One question of a set, with what other pages say of that set. `name` is the same in every set that has the
-    question; `answer` is the first sentence of the set's answer; `squares` is {stack: its cell in a map}."""
+    question; `answer` is the first that the set gives; `squares` is {stack: its cell in a map}."""
 
     name: str
     workload: str
@@ -135,7 +136,7 @@ def questions(report: Report, listed: Listed) -> Iterator[QuestionEntry]:
             workload=comparison.head.text("workload"),
             machine_id=machines.get(comparison.id, ""),
             baseline=comparison.baseline,
-            answer=f"{answer.text.rstrip('.').partition('. ')[0]}.",
+            answer=f"{of_question(comparison, report.analysis.pairing) or answer.text.rstrip('.').partition('. ')[0]}.",
             squares={stack: replace(cell, href="") for stack, cell in cells if cell.kind != NOTHING.kind},
             set_name=listed.name,
             created_at=listed.created_at,

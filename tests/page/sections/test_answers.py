@@ -40,8 +40,8 @@ def test_markdown_and_json_have_the_answers(made: Report, loaded: results.Result
 
 def test_the_answers_of_a_set(made: Report) -> None:
     answers = {section.name: section.answer for section in made.sections}
-    assert answers["comparisons"] == "Lowest median of a step, on 3 questions: jax_jit on 3."
-    assert answers["break_even"].startswith("Least total time on ffn train, the first call included: numpy up to step ")
+    assert "3 questions" in answers["comparisons"] and "jax_jit on 3" in answers["comparisons"]
+    assert "ffn train" in answers["break_even"] and " numpy up to step " in answers["break_even"]
     assert "wrong: torch_inductor on selu forward" in answers["equivalence"]
     assert answers["endings"].startswith("24 of 30 planned cases ended ok; 1 ")
 

@@ -11,7 +11,7 @@ TIME = (
     r" \((?P<itself>the baseline)\)"
     r"| \(in place of the baseline {S:place}, which has no time that counts\)"
     r"| \((?P<level>a tie with|close to) {S:beside}: {R:size} {I:reach}\)"
-    r"|; (?:no ratio, the baseline {S} has no ok row|no block pairs it with the baseline {S})"
+    r"|; there is no ratio, because (?:the baseline {S} has no time that counts|no block has it and the baseline {S})"
     r"|, (?:undecided \((?P<why>[^)]*)\): )?{R:ratio} as fast as {S:over}(?P<interval> {I})?(?P<open>, undecided)?"
 )
 COMPARED = (

@@ -12,8 +12,8 @@ from tests.sentences.kinds.held import Groups, Held, agrees, kind, outcome_of, s
 
 PEAK = r"{L:NAME} on {N:NAME_n} of {N:NAME_of} questions?(?: each)? \({B:NAME_low}(?: to {B:NAME_high})?\)"
 PEAKS = (
-    rf"Lowest peak: {PEAK.replace('NAME', 'least')}\. Highest: {PEAK.replace('NAME', 'most')}\."
-    r"(?: Most in ended processes, such as compilers: {B:part} of the {B:whole} of {S:who} on {Q:on}\.)?"
+    rf"The lowest peak is of {PEAK.replace('NAME', 'least')}, the highest of {PEAK.replace('NAME', 'most')}\."
+    r"(?: Ended processes \(compilers\) held at most {B:part}, of the {B:whole} of {S:who} on {Q:on}\.)?"
 )
 FITS = r"(?:{N:low}(?: to {N:high})?(?P<more> or more)?|none)(?: \((?P<why>.*)\))?"
 LIMIT = r"(?:[Uu]nder (?P<limit>[\d.]+ [KMGT]?i?B) )?"

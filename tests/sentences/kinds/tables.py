@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Callable
 from statistics import median
 from typing import Any
 
@@ -13,11 +12,12 @@ from tests.sentences.facts.contrasts import Two, settings
 from tests.sentences.facts.estimates import Ratio
 from tests.sentences.facts.reader import ARCHIVE, NATIVE, Truth, archived
 from tests.sentences.facts.rows import turns
-from tests.sentences.kinds.held import Held, kind
+from tests.sentences.kinds.frameworks import bests, framework, of_pair, plain
+from tests.sentences.kinds.held import Groups, Held, kind
 
 THREADS = ARCHIVE.parent / "examples" / "threads.toml"
-TRACKS, OPERATIONS, MODELS = "2026-11-27.cpu.b839632f5c59", "2026-11-27.cpu.069b23a24959", "2026-11-28.cpu.ab402eff7f8e"
-LSTMS = ("2026-11-28.cpu.2c911dfa5d19", "2026-11-28.cpu.a12d0651eeea")
+TRACKS, MODELS, GPT2 = "2026-11-27.cpu.b839632f5c59", "2026-11-28.cpu.ab402eff7f8e", "2026-11-28.cpu.91ec4bb0bcce"
+LSTM, WRONG = "2026-11-28.cpu.2c911dfa5d19", "2026-11-29.cpu.1e6394f68f26"
 THREAD = (
     r"(?P<claim>Confirmed(?: in part)?|The other way round|Not confirmed)(?P<far>, larger|, smaller)?: `{S:who}` takes "
     r"(?P<times>[\d.,]+) times as long (?:as `{S:over}`|on {N:more} cores? as on {N:fewer}) \((?P<low>[\d.,]+) to "
@@ -149,49 +149,55 @@ def compare(held: Held) -> None:
         held.near("shift", said["shift"], two.shift)
 
 
-def keras(who: str, *names: str) -> list[Ratio]:
-    """Returns a Keras stack over the native one, on each question of some sets."""
-    asked = [(archived(name), on) for name in names for on in archived(name).cells]
-    native = [(truth, on) for truth, on in asked if {who, NATIVE[who]} <= truth.cells[on].keys()]
-    return [ratio for truth, on in native if (ratio := truth.ratio(on, who, NATIVE[who]))]
-
-
-def compiled(track: str) -> list[Ratio]:
-    truth = archived(TRACKS)
-    asked = [truth.ratio(on, "jax_jit", "torch_eager") for on in truth.cells if f"{track} track" in on]
-    return [ratio for ratio in asked if ratio]
-
-
-def tuned() -> list[Ratio]:
-    return [of["tuned"] for (_, who), of in settings(archived(TRACKS), "track").items() if who == "torch_eager"]
-
-
 RANGE = r"(?P<low>[\d.]+) to (?P<high>[\d.]+)"
 SOME = r"(?P<some>\d+) of (?P<of>\d+)"
-CLAIMS: dict[str, Callable[[], list[Ratio]]] = {
-    rf"takes {RANGE} times as long as JAX": lambda: keras("keras_jax", OPERATIONS, MODELS, *LSTMS),
-    rf", {RANGE} as TensorFlow": lambda: keras("keras_tf", OPERATIONS, MODELS, *LSTMS),
-    rf", {RANGE} as PyTorch": lambda: keras("keras_torch", OPERATIONS, MODELS),
-    rf"LSTM: {RANGE}": lambda: keras("keras_torch", *LSTMS),
-    rf"trains `ffn`, `gemm`, `mha` {RANGE} times as fast": tuned,
-    rf"(?P<word>faster) on {SOME} without it \({RANGE}×\)": lambda: compiled("default"),
-    rf"(?P<word>slower) on {SOME} with it \({RANGE}×\)": lambda: compiled("tuned"),
-    r"ELU's gradient (?P<error>[\d.]+ %) off": list,
-}
+TOLD = {"BERT": (MODELS, "bert train"), "GPT-2": (GPT2, "gpt2 train"), "an LSTM": (LSTM, "rnn train")}
+TRAINS = (
+    rf"(?P<one>JAX|PyTorch) trains (?P<what>{'|'.join(TOLD)}) (?P<ratio>[\d.]+×) as fast as (?P<two>JAX|PyTorch) "
+    r"(?P<interval>\[[^\]]+\]) \((?P<first>[\d.]+) against (?P<second>[\d.]+ m?s), (?P<way>[\w.]+) against (?P<other>[\w.]+)\)"
+)
+CLAIMS = (
+    TRAINS,
+    rf"JAX is (?P<word>slower) on {SOME} operations \({RANGE}×\)",
+    rf"JAX is (?P<word>faster) on {SOME} \({RANGE}×\)",
+    r"(?P<who>PyTorch \(torch\.compile\), TensorFlow and PyTorch/XLA) return (?P<got>\S+) in place of (?P<right>\w+)",
+    r"found this and \[(?P<more>\d+) other wrong results",
+)
 
 
 @kind("bullet")
 def bullet(held: Held) -> None:
-    """Holds a claim of README's findings against the sets behind it."""
-    said, ratios = held.read(*CLAIMS), next(of for claim, of in CLAIMS.items() if held.maybe(claim))()
-    if said["error"]:
-        errors = [row["relative_error"] or 0.0 for row in archived(OPERATIONS).rows if row["outcome"] == "wrong"]
-        held.near("error", said["error"], max(errors))
+    """Holds a claim of README's findings against the set behind it."""
+    said = held.read(*CLAIMS)
+    if said["what"]:
+        name, on = TOLD[said["what"]]
+        held.truth = archived(name)
+        found = next(best for best in bests(held.truth, on) if framework(best.who) == "JAX")
+        is_ahead = found.ratio.value >= 1
+        held.so("is shown apart", found.ratio.word in ("faster", "slower"), "apart", found.ratio.word)
+        held.same("does", said["one"], "JAX" if is_ahead else "PyTorch")
+        does = f"trains {on.partition(' ')[0]}"
+        of_pair(held, Groups(said | {"does": does}), on, found, is_ahead=is_ahead, is_first=True)
+    elif said["word"]:
+        track = "tuned" if said["word"] == "slower" else "default"
+        truth = archived(TRACKS)
+        ratios = [truth.ratio(on, "jax_jit", "torch_eager") for on in truth.cells if f"{track} track" in on]
+        known = [ratio for ratio in ratios if ratio]
+        held.ends("range", said["low"], said["high"], [ratio.value for ratio in known])
+        some = sum(ratio.word == said["word"] for ratio in known)
+        held.same(said["word"], (said.number("some"), said.number("of")), (some, len(known)))
+    else:
+        wrong(held, said, archived(WRONG))
+
+
+def wrong(held: Held, said: Groups, truth: Truth) -> None:
+    """Holds who returns what in place of what, and how many other questions have a wrong result."""
+    rows = [row for row in truth.timed if row["outcome"] == "wrong"]
+    if said["more"]:
+        held.same("others", said.number("more"), len({row["workload"] for row in rows}) - 1)
         return
-    by_time = "as long" in held.text or (not said["word"] and "as fast" not in held.text)
-    held.ends("range", said["low"], said["high"], [1 / r.value if by_time else r.value for r in ratios])
-    word = said["word"] or "faster"
-    if not by_time:
-        some = sum(ratio.word == word for ratio in ratios)
-        counts = (said.number("some"), said.number("of")) if said["of"] else (len(ratios), len(ratios))
-        held.same(word, counts, (some, len(ratios)))
+    asked = [row for row in truth.timed if row["workload"] == "floor_division"]
+    failed = {plain(row["who"]) for row in asked if row["outcome"] == "wrong"}
+    held.same("who", failed, {"torch_inductor", "torch_xla", "tf_eager", "tf_graph", "tf_xla"})
+    told = {found for row in asked for found in re.findall(r"(\S+) in place of (\w+)", row["reason"] or "")}
+    held.same("result", {(said["got"], said["right"])}, told)

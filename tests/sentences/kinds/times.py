@@ -15,7 +15,8 @@ from tests.sentences.kinds.held import Groups, Held, Some, agrees, kind, outcome
 def comparisons(held: Held) -> None:
     truth = held.truth
     said = held.read(
-        r"Lowest median of a step, on {N:of} questions?: (?P<shares>.+)\.", r"No stack has a time that counts\."
+        r"Of {N:of} questions?, the lowest median of a step is that of (?P<shares>.+)\.",
+        r"No stack has a time that counts\.",
     )
     times = Counter(counting[0] for on in truth.cells if (counting := truth.counting(on)))
     shares = re.split(r", | and ", said["shares"]) if said["shares"] else []
@@ -56,7 +57,7 @@ def break_even(held: Held) -> None:
         held.same("without a total", ends, {case: cell.outcome for case, cell in lacking.items()})
         return
     one = held.read(
-        r"Least total time on {Q:on}(?P<whole>, the first call included)?: (?P<legs>.+?)"
+        r"The least total time on {Q:on}(?P<whole>, the first call included,)? is of (?P<legs>.+?)"
         r"(?: \({N:more} more comparisons? below\))?\.(?: The first run of {S:last} takes {T:first}\.)?"
     )
     leg = r"{S:who}(?: up to step {N:step}| from the first step on)?"

@@ -30,9 +30,9 @@ def published() -> Iterator[Spoken]:
     """Yields (kind, sentence, the facts of its set) of all published tables."""
     yield from claims((ROOT / "README.md").read_text(encoding="utf-8"))
     for page in PAGES:
-        for name, origin, text in MARKED.findall((ROOT / page).read_text(encoding="utf-8")):
+        for _, origin, text in MARKED.findall((ROOT / page).read_text(encoding="utf-8")):
             sets = json.loads(origin)["sets"]
-            if len(sets) == 1 or name == "readme":
+            if len(sets) == 1:
                 yield from table(text, [archived(each) for each in sets])
 
 

@@ -29,6 +29,7 @@ def sentences(truth: Truth) -> Iterator[Spoken]:
     """Yields every sentence of a set's page with its kind."""
     of = report(results.load(truth.folder))
     yield from (("headline", answer.text, truth) for answer in of.headlines)
+    yield "frameworks", of.frameworks, truth
     if of.overview:
         yield "map", of.overview.sentence, truth
         yield from chosen(of, truth)

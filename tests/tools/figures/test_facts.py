@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from suite.errors import UserError
 from suite.protocol import Protocol
 from suite.results.analysis import analyse
 from tests.results.rows import rows_of
-from tests.results.test_within_set import two_ways
 from tests.tools.figures.test_tables import THREE_QUESTIONS
 from tools.figures import facts
 from tools.figures.definitions import ROOT
@@ -29,9 +27,6 @@ def source_of(rows: Any, baseline: str = "jax_jit") -> Source:
 def test_a_range_is_that_of_all_rows_and_a_verdict_is_counted() -> None:
     rows = facts.Factors([1.8, 1.16, 2.04], ["slower", "slower", "close"])
     assert str(rows) == "1.16 to 2.04" and rows.said("slower") == "slower on 2 of 3"
-    assert str(facts.Factors([23.7], ["slower"]).all("slower")) == "23.7"
-    with pytest.raises(UserError, match="every row of keras is slower; it is slower on 2 of 3"):
-        facts.Factors(rows.values, rows.verdicts, "keras").all("slower")
 
 
 def test_speedups_over_the_baseline_are_those_of_the_table() -> None:
@@ -43,26 +38,26 @@ def test_speedups_over_the_baseline_are_those_of_the_table() -> None:
         facts.over_baseline(own, "jax_jit", "tuned")
 
 
-def test_one_track_is_held_against_the_other_of_the_same_stack() -> None:
-    found = facts.over_track(source_of(two_ways(track="tuned")), "jax_jit", "tuned", "default")
-    assert str(found) == "2.00" and found.said("faster") == "faster on 1 of 1"
-    with pytest.raises(UserError, match="no ratio of numpy, tuned"):
-        facts.over_track(source_of(two_ways(track="tuned")), "numpy", "tuned", "default")
+def test_two_frameworks_are_told_as_the_page_tells_them_and_only_if_the_set_shows_it() -> None:
+    source = source_of(rows_of({"jax_jit": [0.01, 0.0101, 0.0099], "torch_eager": [0.02, 0.0201, 0.0199]}))
+    said = facts.of_frameworks(source, "gemm forward", "JAX", "PyTorch", "multiplies")
+    assert said.startswith("JAX multiplies 2.00× as fast as PyTorch [")
+    assert "(10.0 against 20.0 ms, jit against eager)" in said
+    with pytest.raises(UserError, match="PyTorch is faster than JAX on gemm forward; the set doesn't show that"):
+        facts.of_frameworks(source, "gemm forward", "PyTorch", "JAX", "multiplies")
 
 
-def test_keras_takes_as_long_as_the_row_says() -> None:
-    times = {"jax_jit": [0.01] * 3, "keras_jax": [0.025] * 3}
-    source = source_of([*rows_of(times), *rows_of(times, workload="rnn")])
-    assert facts.unified_over_native([source, source], "keras_jax").values == pytest.approx([2.5] * 4)
-    assert len(facts.unified_over_native([source], "keras_jax", "rnn").values) == 1
-    assert len(facts.unified_over_native([source], "keras_jax", but="rnn").values) == 1
-    with pytest.raises(UserError, match="no ratio of keras_torch"):
-        facts.unified_over_native([source], "keras_torch")
-
-
-def test_a_wrong_result_is_as_far_off_as_its_row_says() -> None:
-    with pytest.raises(UserError, match="no wrong result of torch_xla on selu"):
-        facts.wrong(Source("x", "", LOADED, LOADED.analysis()), "torch_xla", "selu")
+def test_a_wrong_result_is_told_with_the_frameworks_that_return_it() -> None:
+    reason = "forward output: off (at [5] 5 in place of 4, by a reference)"
+    times = {"jax_jit": [0.01], "torch_eager": [0.02], "torch_inductor": [0.02], "tf_xla": [0.01]}
+    rows = [
+        row | ({"outcome": "wrong", "reason": reason} if row["stack"] in ("torch_inductor", "tf_xla") else {})
+        for row in rows_of(times)
+    ]
+    told = facts.wrong(source_of(rows), "gemm")
+    assert "PyTorch (torch.compile)" in told and "TensorFlow" in told and told.endswith(" return 5 in place of 4")
+    with pytest.raises(UserError, match="one wrong result of gemm; the set has 0"):
+        facts.wrong(source_of(rows_of(times)), "gemm")
 
 
 def test_the_console_s_lines_are_those_of_a_run_of_these_stacks() -> None:
@@ -74,8 +69,8 @@ def test_the_console_s_lines_are_those_of_a_run_of_these_stacks() -> None:
     assert last.startswith("jax_jit leads ffn train full (1.75×")
 
 
-def test_readme_s_console_and_table_are_of_one_set() -> None:
-    standing = published_tables((ROOT / "README.md").read_text(encoding="utf-8"))
-    assert standing["readme-console"].origin.sets == standing["readme"].origin.sets
-    speedup = re.findall(r"jax_jit leads ffn train \(([\d.]+×)", standing["readme-console"].text)
-    assert speedup and f"| `jax_jit` | {speedup[0]} |" in standing["readme"].text
+def test_readme_says_how_many_questions_of_threads_are_answered() -> None:
+    answered = published_tables((ROOT / "docs" / "findings" / "gallery.md").read_text(encoding="utf-8"))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"[{len(answered)} have an answer](docs/findings/gallery.md)" in readme
+    assert f"[{len([*(ROOT / 'examples').glob('*.py')])} questions from public threads]" in readme

@@ -11,15 +11,12 @@ from suite.stacks.catalog import STACKS
 from suite.verdicts.grouping import grouped
 from suite.verdicts.leads import Behind, leaders
 
-FRAMEWORKS = {"jax": "JAX", "torch": "PyTorch", "tf": "TensorFlow", "numpy": "NumPy",
-              "keras": "Keras", "numba": "Numba"}  # fmt: skip
-
 
 def framework(column: str) -> str:
     """Returns the framework in whose language the function of `jax_jit@0.9:solve` is written."""
     name = column.partition(":")[0].partition("@")[0]
     dialect = STACKS[name].dialect if name in STACKS else name
-    return FRAMEWORKS.get(dialect, dialect)
+    return next((stack.framework for stack in STACKS.values() if stack.dialect == dialect), dialect)
 
 
 def formulation(column: str) -> str:

@@ -145,9 +145,9 @@ def against(first: CaseRow, counting: Sequence[CaseRow], comparison: Comparison)
     if first.is_baseline:
         return " (the baseline)"
     if not any(stack.is_baseline for stack in counting):
-        return f"; no ratio, the baseline {baseline} has no ok row"
+        return f"; there is no ratio, because the baseline {baseline} has no time that counts"
     if first.speedup is None:
-        return f"; no block pairs it with the baseline {baseline}"
+        return f"; there is no ratio, because no block has it and the baseline {baseline}"
     ratio, verdict = first.speedup.ratio, first.speedup.verdict
     size = f"{units.ratio(ratio.value, ratio.low, ratio.high)}"
     interval = units.interval(ratio.low, ratio.high)

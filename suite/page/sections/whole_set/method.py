@@ -32,8 +32,8 @@ def method(context: Context) -> Section:
     protocol, analysis = context.frame.protocol, context.frame.analysis
     quoted, how = constants(protocol), sampled(analysis.counted)
     answer = (
-        f"Fresh processes in shuffled blocks, paired inside a block; simultaneous {quoted['confidence']} intervals; "
-        f"a tie is within ±{quoted['tie']}."
+        f"Fresh processes run in shuffled blocks, and a ratio pairs those of one block. All {quoted['confidence']} "
+        f"intervals hold together. A ratio within ±{quoted['tie']} is a tie."
     )
     return Section(
         "method",

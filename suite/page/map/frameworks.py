@@ -1,0 +1,110 @@
+"""The first sentence, on the page, on the console and in Markdown: frameworks against each other, each by its best
+stack, which is that with the lowest median of those with a judged ratio. The others' are over the best one of the
+baseline's framework: ratio, interval and verdict are those of the table over it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from suite import units
+from suite.answers.sentences import listed
+from suite.page.map.sentence import NAMED, share, span
+from suite.page.sections.timed.formulations import formulation
+from suite.page.sections.timed.units import column_units
+from suite.results.analysis import Analysis, Comparison
+from suite.results.case_row import CaseRow
+from suite.stacks.catalog import STACKS
+from suite.verdicts.grouping import grouped
+from suite.verdicts.speedups import Pairing
+from suite.verdicts.verdicts import Speedup
+
+VERBS = {"train": "trains", "gradient": "differentiates"}  # by pass
+APART, EVEN = ("faster", "slower"), "neither faster nor slower"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A framework's best stack, and the best one of the baseline's framework, which `speedup` is over."""
+
+    ours: CaseRow
+    base: CaseRow
+    speedup: Speedup
+
+    @property
+    def is_ahead(self) -> bool:
+        return self.speedup.ratio.value >= 1
+
+    def told(self, does: str, unit: units.Unit, *, is_first: bool) -> str:
+        """Returns `JAX trains ffn 1.68× as fast as PyTorch [1.59, 1.77] (12.5 against 21.2 ms, jit against eager)`, or
+        what follows after such words on another framework. A verdict that leaves the two together is named."""
+        ratio, stacks = self.speedup.ratio, [self.ours, self.base]
+        low, value, high = ratio.low or ratio.value, ratio.value, ratio.high or ratio.value
+        if not self.is_ahead:
+            (low, value, high), stacks = (1 / high, 1 / value, 1 / low), stacks[::-1]
+        (one, other), size = (named(stack)[0] for stack in stacks), units.ratio(value, low, high)
+        short = f"{one} {size}" if self.is_ahead else f"{size} as fast as {other}"
+        what = f"{one} {does} {size} as fast as {other}" if is_first else short
+        word = "" if self.speedup.verdict in APART else f", {self.speedup.verdict}"
+        *first, last = stacks if is_first else [self.ours]
+        times = " against ".join([*(unit.show(stack.steady) for stack in first), unit(last.steady)])
+        ways = " against ".join(named(stack)[1] for stack in (*first, last))
+        return f"{what} {units.interval(low, high)}{word} ({times}, {ways})"
+
+
+def named(case: CaseRow) -> tuple[str, str]:
+    """Returns a stack's framework and how it executes: `JAX`, `jit`; the stack's name where that isn't known."""
+    name, variant, release = case.stack.partition(":")[0].partition("@")
+    who, _, way = (STACKS[name].title if name in STACKS else name).partition(", ")
+    return who, f"{way or name}{variant}{release}"
+
+
+def pairs(comparison: Comparison, pairing: Pairing) -> list[Pair]:
+    """Returns the frameworks of a question against that of the baseline, the greatest ratio first. There are none where
+    frameworks were given different formulations, which is another question, nor where nothing is judged."""
+    by_name = grouped(comparison.counting, lambda case: named(case)[0])
+    own = [name for name, cases in by_name.items() if any(case.is_baseline for case in cases)]
+    if not own or len({formulation(case.stack) for case in comparison.counting}) > 1:
+        return []
+    base = by_name.pop(own[0])[0]
+    over = {who: it for (on, who), it in pairing.over(base.stack).items() if on == comparison.id and it.ratio.low}
+    judged = ([case for case in cases if case.stack in over] for cases in by_name.values())
+    found = [Pair(cases[0], base, over[cases[0].stack]) for cases in judged if cases]
+    return sorted(found, key=lambda pair: -pair.speedup.ratio.value)
+
+
+def of_question(comparison: Comparison, pairing: Pairing) -> str:
+    """Returns the clauses on one question: the frameworks that are ahead of the baseline's, and those behind it."""
+    head, unit = comparison.head, column_units(comparison).steady
+    workload, pass_ = head.text("workload"), head.text("pass")
+    rest = comparison.name.removeprefix(f"{workload} {pass_}").strip(" ()").replace(" (", ", ")
+    does = f"{VERBS.get(pass_, 'runs')} {workload}{f' ({rest})' * bool(rest)}"
+    sides = grouped(pairs(comparison, pairing), lambda pair: pair.is_ahead)
+    told = [[pair.told(does, unit, is_first=pair is side[0]) for pair in side] for side in sides.values()]
+    return "; ".join(listed(side, len(side)) for side in told)
+
+
+def counted(comparisons: Sequence[Comparison], pairing: Pairing, which: str) -> str:
+    """Returns on how many questions each framework is shown to be faster or slower than the baseline's: `JAX is shown
+    to be faster than PyTorch on 3 of 6 questions (1.71 to 1.99×) and slower on 3 (0.879 to 0.951×)`."""
+    found = [pair for comparison in comparisons for pair in pairs(comparison, pairing)]
+    said: list[str] = []
+    for (ours, base), of in grouped(found, lambda it: (named(it.ours)[0], named(it.base)[0])).items():
+        words: list[str] = []
+        verdicts = grouped(of, lambda it: it.speedup.verdict if it.speedup.verdict in APART else EVEN)
+        for word, some in verdicts.items():
+            of_all = f"{len(some)} of {len(of)}" if said else f"{share(len(some), len(of))}{which}"
+            on = f"on {len(some)}" if words else f"than {base} on {of_all}"
+            words.append(f"{word} {on} ({span([units.ratio(pair.speedup.ratio.value) for pair in some])})")
+        said.append(f"{ours} is {'' if said else 'shown to be '}{listed(words)}")
+    return "; ".join(said)
+
+
+def frameworks(analysis: Analysis) -> str:
+    """Returns the sentences on a set; empty where no question has two frameworks that are judged."""
+    asked = [each for each in analysis.comparisons if pairs(each, analysis.pairing)]
+    if len(asked) <= NAMED:
+        return ". ".join(of_question(each, analysis.pairing) for each in asked)
+    by_track = grouped(asked, lambda each: each.head.text("track"))
+    by_words = {f" of the {track} track" * (len(by_track) > 1): some for track, some in by_track.items()}
+    return ". ".join(counted(some, analysis.pairing, which) for which, some in by_words.items())
