@@ -56,7 +56,7 @@ def of_frameworks(source: Source, question: str, ahead: str, behind: str, does: 
     for pair in pairs(comparison, source.analysis.pairing):
         sides = (pair.ours, pair.base) if pair.is_ahead else (pair.base, pair.ours)
         if [named(side)[0] for side in sides] == [ahead, behind] and pair.speedup.verdict in APART:
-            return pair.told(does, column_units(comparison).steady, is_first=True)
+            return pair.told(does, column_units(comparison).steady)
     raise UserError(f"A sentence says that {ahead} is faster than {behind} on {question}; the set doesn't show that.")
 
 

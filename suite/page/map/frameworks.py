@@ -35,21 +35,30 @@ class Pair:
     def is_ahead(self) -> bool:
         return self.speedup.ratio.value >= 1
 
-    def told(self, does: str, unit: units.Unit, *, is_first: bool) -> str:
-        """Returns `JAX trains ffn 1.68× as fast as PyTorch [1.59, 1.77] (12.5 against 21.2 ms, jit against eager)`, or
-        what follows after such words on another framework. A verdict that leaves the two together is named."""
+    @property
+    def word(self) -> str:
+        """The verdict, where that leaves the two together."""
+        return "" if self.speedup.verdict in APART else f", {self.speedup.verdict}"
+
+    def told(self, does: str, unit: units.Unit) -> str:
+        """Returns `JAX trains ffn 1.68× as fast as PyTorch [1.59, 1.77] (12.5 against 21.2 ms, jit against eager)`."""
         ratio, stacks = self.speedup.ratio, [self.ours, self.base]
         low, value, high = ratio.low or ratio.value, ratio.value, ratio.high or ratio.value
         if not self.is_ahead:
             (low, value, high), stacks = (1 / high, 1 / value, 1 / low), stacks[::-1]
-        (one, other), size = (named(stack)[0] for stack in stacks), units.ratio(value, low, high)
-        short = f"{one} {size}" if self.is_ahead else f"{size} as fast as {other}"
-        what = f"{one} {does} {size} as fast as {other}" if is_first else short
-        word = "" if self.speedup.verdict in APART else f", {self.speedup.verdict}"
-        *first, last = stacks if is_first else [self.ours]
-        times = " against ".join([*(unit.show(stack.steady) for stack in first), unit(last.steady)])
-        ways = " against ".join(named(stack)[1] for stack in (*first, last))
-        return f"{what} {units.interval(low, high)}{word} ({times}, {ways})"
+        (one, way), (other, another) = map(named, stacks)
+        what = f"{one} {does} {units.ratio(value, low, high)} as fast as {other} {units.interval(low, high)}{self.word}"
+        times = " against ".join((unit.show(stacks[0].steady), unit(stacks[1].steady)))
+        return f"{what} ({times}, {way} against {another})"
+
+    def aside(self, *, is_turned: bool) -> str:
+        """Returns `TensorFlow 1.73×`, or `1.73× as fast as TensorFlow` where the ratio is turned round."""
+        who, value = named(self.ours)[0], self.speedup.ratio.value
+        return (
+            f"{units.ratio(1 / value)} as fast as {who}{self.word}"
+            if is_turned
+            else f"{who} {units.ratio(value)}{self.word}"
+        )
 
 
 def named(case: CaseRow) -> tuple[str, str]:
@@ -74,14 +83,15 @@ def pairs(comparison: Comparison, pairing: Pairing) -> list[Pair]:
 
 
 def of_question(comparison: Comparison, pairing: Pairing) -> str:
-    """Returns the clauses on one question: the frameworks that are ahead of the baseline's, and those behind it."""
+    """Returns the clause on one question: the fastest framework over the baseline's, or the baseline's over the fastest
+    of the others; then the rest, whose intervals are in the table."""
     head, unit = comparison.head, column_units(comparison).steady
     workload, pass_ = head.text("workload"), head.text("pass")
     rest = comparison.name.removeprefix(f"{workload} {pass_}").strip(" ()").replace(" (", ", ")
     does = f"{VERBS.get(pass_, 'runs')} {workload}{f' ({rest})' * bool(rest)}"
-    sides = grouped(pairs(comparison, pairing), lambda pair: pair.is_ahead)
-    told = [[pair.told(does, unit, is_first=pair is side[0]) for pair in side] for side in sides.values()]
-    return "; ".join(listed(side, len(side)) for side in told)
+    first, *others = pairs(comparison, pairing)
+    asides = [pair.aside(is_turned=not first.is_ahead) for pair in others]
+    return listed([first.told(does, unit), *asides], len(asides) + 1)
 
 
 def counted(comparisons: Sequence[Comparison], pairing: Pairing, which: str) -> str:

@@ -31,7 +31,7 @@ def test_a_framework_s_best_stack_has_the_lowest_median_and_the_pair_the_table_s
     assert [pair.speedup for pair in found] == [over[question.id, pair.ours.stack] for pair in found]
     said = frameworks(analysis)
     assert said.startswith("JAX runs gemm 1.80× as fast as PyTorch [") and "(10.0 against 18.0 ms, jit against " in said
-    assert "; PyTorch runs gemm 2.00× as fast as TensorFlow [" in said and "(18.0 against 36.0 ms, " in said
+    assert said.endswith(" and TensorFlow 0.500×")
 
 
 def test_a_pair_that_is_not_shown_apart_has_its_word() -> None:

@@ -24,8 +24,9 @@ VERBS = {"train": "trains", "forward": "runs", "gradient": "differentiates"}
 LEVEL = r"(?P<interval>{I})(?P<level>, (?:tie|close|undecided))?"
 TIMES = r"\((?P<first>[\d.,]+(?: (?:s|ms|µs|ns))?) against {T:second}, (?P<way>.+?) against (?P<other>[^;]+?)\)"
 FIRST = rf"(?P<one>{F}) (?P<does>\w+ .+?) {{R:ratio}} as fast as (?P<two>{F}) {LEVEL} {TIMES}"
-AHEAD = rf"(?:, | and )(?P<one>{F}) {{R:ratio}} {LEVEL} \({{T:second}}, (?P<way>.+?)\)"
-AFTER = rf"(?:, | and ){{R:ratio}} as fast as (?P<two>{F}) {LEVEL} \({{T:second}}, (?P<way>.+?)\)"
+LEFT = r"(?P<level>, (?:tie|close|undecided))?"
+AHEAD = rf"(?:, | and )(?P<one>{F}) {{R:ratio}}{LEFT}"
+AFTER = rf"(?:, | and ){{R:ratio}} as fast as (?P<two>{F}){LEFT}"
 COUNT = (
     rf"(?P<one>{F}) is (?:shown to be )?(?P<word>faster|slower|neither faster nor slower) than (?P<two>{F}) on (?P<share>"
     r"both questions|all {N} questions|{N} of {N}(?: questions)?)(?: of the (?P<track>\w+) track)? \((?P<span>[^)]*)\)"
@@ -91,43 +92,41 @@ def frameworks(held: Held) -> None:
 
 
 def of_question(held: Held, text: str, on: str, found: list[Best]) -> None:
-    told = [0, 0]
-    ahead, after = ([each for each in found if (each.ratio.value >= 1) is wanted] for wanted in (True, False))
-    for place, side in enumerate(each for each in (ahead, after) if each):
-        for number, best in enumerate(side):
-            is_ahead = best in ahead
-            said, text = held.start(text, FIRST if not number else AHEAD if is_ahead else AFTER)
-            told[place] += 1
-            of_pair(held, said, on, best, is_ahead=is_ahead, is_first=not number)
-        text = text.removeprefix("; ")
+    first, *others = found
+    is_ahead = first.ratio.value >= 1
+    said, text = held.start(text, FIRST)
+    of_first(held, said, on, first, is_ahead=is_ahead)
+    for best in others:
+        said, text = held.start(text, AHEAD if is_ahead else AFTER)
+        value = best.ratio.value
+        held.near("ratio", said["ratio"], value if is_ahead else 1 / value)
+        held.same("framework", said["one" if is_ahead else "two"], framework(best.who))
+        held.same("verdict", said["level"], level(best.ratio))
     held.same("nothing after it", text, "")
 
 
-def of_pair(held: Held, said: Groups, on: str, best: Best, *, is_ahead: bool, is_first: bool) -> None:
+def level(ratio: Ratio) -> str:
+    return "" if ratio.word in ("faster", "slower") else f", {ratio.word}"
+
+
+def of_first(held: Held, said: Groups, on: str, best: Best, *, is_ahead: bool) -> None:
     ratio, sides = best.ratio, [best.who, best.base] if is_ahead else [best.base, best.who]
-    names = [framework(who) for who in sides]
     value, low, high = ratio.value, ratio.low, ratio.high
     if not is_ahead:
         value, low, high = 1 / value, 1 / high if high else None, 1 / low if low else None
     held.near("ratio", said["ratio"], value)
     held.so("interval", interval_agrees(said["interval"], low, high), said["interval"], (low, high))
-    word = "faster" if said["level"] == "" else said["level"].removeprefix(", ")
-    held.same("verdict", word, "faster" if ratio.word in ("faster", "slower") else ratio.word)
-    for group, name in zip(("one", "two"), names, strict=True):
-        held.so("framework", said[group] in ("", name), said[group], name)
-    if is_first:
-        pass_ = next(row["pass"] for row in held.truth.timed if row["asked"] == held.truth.ids[on])
-        workload, _, rest = on.partition(f" {pass_}")
-        rest = rest.strip(" ()").replace(" (", ", ")
-        held.same("does", said["does"], f"{VERBS[pass_]} {workload}{f' ({rest})' * bool(rest)}")
-        unit = said["second"].partition(" ")[2]
-        first = said["first"] if " " in said["first"] else f"{said['first']} {unit}"
-        held.near("time", first, held.truth.time(on, sides[0]))
-        held.near("other time", said["second"], held.truth.time(on, sides[1]))
-        held.same("ways", (said["way"], said["other"]), tuple(map(way, sides)))
-    else:
-        held.near("time", said["second"], held.truth.time(on, best.who))
-        held.same("way", said["way"], way(best.who))
+    held.same("verdict", said["level"], level(ratio))
+    held.same("frameworks", (said["one"], said["two"]), tuple(map(framework, sides)))
+    pass_ = next(row["pass"] for row in held.truth.timed if row["asked"] == held.truth.ids[on])
+    workload, _, rest = on.partition(f" {pass_}")
+    rest = rest.strip(" ()").replace(" (", ", ")
+    held.same("does", said["does"], f"{VERBS[pass_]} {workload}{f' ({rest})' * bool(rest)}")
+    unit = said["second"].partition(" ")[2]
+    first = said["first"] if " " in said["first"] else f"{said['first']} {unit}"
+    held.near("time", first, held.truth.time(on, sides[0]))
+    held.near("other time", said["second"], held.truth.time(on, sides[1]))
+    held.same("ways", (said["way"], said["other"]), tuple(map(way, sides)))
 
 
 def counted(held: Held, text: str, asked: dict[str, list[Best]], track: str) -> None:
