@@ -76,5 +76,5 @@ def test_what_ended_processes_held_is_told_apart_from_the_step(loaded: results.R
     answer = found(report(replace(loaded, rows=rows)), "peaks")
     ended = answer.table.drop_nulls("ended_bytes")
     assert ended.select("question", "stack", "ended_bytes").rows() == [("ffn train", "tf_xla", more)]
-    assert "1.00 GiB of the" in answer.sentence and "of tf_xla on ffn train" in answer.sentence
+    assert "1.00 GiB, of the" in answer.sentence and "of tf_xla on ffn train" in answer.sentence
     assert not found(report(loaded), "peaks").table["ended_bytes"].drop_nulls().len()

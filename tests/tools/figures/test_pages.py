@@ -87,7 +87,7 @@ def test_a_machine_measures_the_sets_for_its_own_processor() -> None:
     intel = {"cpu_model": "Intel(R) Xeon(R) Processor", "cpu_family_model_stepping": "6/207/2"}
     for machine in (zen4, zen5, intel):
         assert {"frontier", "quick"} <= set(KNOWN.sets_for(machine))
-    for name in ("training", "rnn"):
+    for name in ("training", "rnn-long"):
         assert name in KNOWN.sets_for(zen5)
         assert name not in KNOWN.sets_for(zen4) and name not in KNOWN.sets_for(intel)
     assert "training" not in KNOWN.sets_for({}), "a machine whose processor isn't known fills no table of a vendor"
