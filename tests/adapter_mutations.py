@@ -262,7 +262,8 @@ MUTANTS: dict[str, AdapterMutant] = {
         KERAS: (("        return optimizers.AdamW(", KERAS_COUPLED),
                 ("            weight_decay=protocol.WEIGHT_DECAY,\n", ""))}),
     "keras: mean loss": keras_step("the epoch's mean loss in place of a step's",
-                                   "            vars(self.model)[\"_loss_tracker\"] = last_loss(self.keras)", "            pass"),
+                                   '            vars(self.model)["_loss_tracker"] = last_loss(self.keras)',
+                                   "            pass"),
     "keras: statistics stand": keras_step(
         "batch norms are frozen", KERAS_NAMED,
         f"        for layer in self.model.layers:\n            layer.momentum = 1.0\n{KERAS_NAMED}",
