@@ -54,18 +54,23 @@ def with_steps(frame: Frame, table: pl.DataFrame) -> pl.DataFrame:
 
 def sentence(table: pl.DataFrame) -> str:
     """Returns after how many steps compiling pays off, and on how many of its questions it does."""
-    never, caught, partly = list[str](), list[str](), 0
+    never, caught, partly = list[str](), list[tuple[str, str, str]](), 0
     for (stack,), group in table.group_by("compiled", maintain_order=True):
         paid = group["pays_off_after_steps"].drop_nulls().to_list()
         if not paid:
             never.append(str(stack))
             continue
-        of = f" (on {len(paid)} of {group.height}{'' if partly else ' questions'})" if len(paid) < group.height else ""
+        of = f" ({len(paid)} of {group.height}{'' if partly else ' questions'})" if len(paid) < group.height else ""
         partly += bool(of)
-        caught.append(f"{stack} after {between(paid)}{'' if caught else ' steps'}{of}")
-    rest = [f"Compiling isn't shown to pay off for {listed(never)}."] if never else []
-    does = "this overtakes its eager stack" if len(caught) == 1 else "these overtake their eager stacks"
-    return " ".join([f"First runs included, {does}: {', '.join(caught)}."] * bool(caught) + rest)
+        caught.append((str(stack), between(paid), of))
+    said = [f"Compiling isn't shown to pay off for {listed(never)}."] if never else []
+    if len(caught) == 1:
+        ((stack, steps, of),) = caught
+        said.insert(0, f"First runs included, {stack} overtakes its eager stack after {steps} steps{of}.")
+    elif caught:
+        each = ", ".join(f"{stack} {steps}{of}" for stack, steps, of in caught)
+        said.insert(0, f"First runs included, these overtake their eager stacks after these steps: {each}.")
+    return " ".join(said)
 
 
 def between(steps: Sequence[int]) -> str:

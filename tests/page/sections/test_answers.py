@@ -24,7 +24,7 @@ def test_the_page_folds_every_section_to_its_answer(made: Report, html_file: Pat
     heads = re.findall(r'<details><summary><h2>(.*?)</h2> <span class="gist">(.*?)</span></summary>', page)
     assert len(heads) == len(made.sections) >= 12
     for section in made.sections:
-        assert section.answer.strip() and "\n" not in section.answer and len(section.answer) < 280, section.name
+        assert section.answer.strip() and "\n" not in section.answer and len(section.answer) < 240, section.name
         assert f'<div class="unfolded" id="{section.name}">' in page
         assert f'<a class="anchor" href="#{section.name}"' in page
     assert not re.search(r"<details[^>]*open[^>]*><summary><h2>", page)

@@ -12,7 +12,7 @@ from tests.sentences.facts.contrasts import Two, settings
 from tests.sentences.facts.estimates import Ratio
 from tests.sentences.facts.reader import ARCHIVE, NATIVE, Truth, archived
 from tests.sentences.facts.rows import turns
-from tests.sentences.kinds.frameworks import bests, framework, of_pair, plain
+from tests.sentences.kinds.frameworks import bests, framework, of_first, plain
 from tests.sentences.kinds.held import Groups, Held, kind
 
 THREADS = ARCHIVE.parent / "examples" / "threads.toml"
@@ -177,7 +177,7 @@ def bullet(held: Held) -> None:
         held.so("is shown apart", found.ratio.word in ("faster", "slower"), "apart", found.ratio.word)
         held.same("does", said["one"], "JAX" if is_ahead else "PyTorch")
         does = f"trains {on.partition(' ')[0]}"
-        of_pair(held, Groups(said | {"does": does}), on, found, is_ahead=is_ahead, is_first=True)
+        of_first(held, Groups(said | {"does": does}), on, found, is_ahead=is_ahead)
     elif said["word"]:
         track = "tuned" if said["word"] == "slower" else "default"
         truth = archived(TRACKS)

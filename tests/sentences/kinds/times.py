@@ -78,7 +78,7 @@ def break_even(held: Held) -> None:
 def compiled(held: Held) -> None:
     truth = held.truth
     one = held.read(
-        r"(?:First runs included, (?:this overtakes its eager stack|these overtake their eager stacks): (?P<paid>.+?)\.)?"
+        r"(?:First runs included, (?:these overtake their eager stacks after these steps: )?(?P<paid>.+?)\.)?"
         r"(?: ?Compiling isn't shown to pay off for (?P<never>.+)\.)?"
     )
     said = re.split(r", | and ", one["never"]) if one["never"] else []
@@ -86,7 +86,10 @@ def compiled(held: Held) -> None:
     pairs = {who: totals.paid(truth, who) for who in truth.upon(EAGER)}
     never = frozenset(who for who, (steps, _) in pairs.items() if not steps)
     held.same("never pays off", Some(frozenset(said), others), never)
-    pair = r"{S:who} after {N:low}(?: to {N:high})?(?: steps?)?(?: \(on {N:paid} of {N:of}(?: questions?)?\))?"
+    pair = (
+        r"{S:who}(?: overtakes its eager stack after)? {N:low}(?: to {N:high})?(?: steps)?"
+        r"(?: \({N:paid} of {N:of}(?: questions)?\))?"
+    )
     told = [held.read(pair, text=each) for each in filter(None, (one["paid"] or "").split(", "))]
     held.same("pays off", sorted(each["who"] for each in told), sorted(w for w, (steps, _) in pairs.items() if steps))
     for each in told:

@@ -31,7 +31,7 @@ from tests.plan_files import plan_file
 from tests.results.rows import rows_of
 
 STEPS = r"\d(?:[\d,]*\d)?"
-STEPS_OF = re.compile(rf"(\w+) after ({STEPS}(?: to {STEPS})?)(?: steps)?(?: \(on (\d))?")  # `jax_jit after 8 (on 1`
+STEPS_OF = re.compile(rf"(\w+_\w+) ({STEPS}(?: to {STEPS})?)(?: \((\d))?")  # `jax_jit 8 to 12 (1`
 T4 = 2.7764451051977987  # Student's t, 97.5 %, four degrees of freedom
 
 
