@@ -21,12 +21,15 @@ def code(make, of_inputs, loss, optimizer, labels):
 
     def model(arguments):
         made = without_dropout(make())
-        made(trees.mapped(symbolic, split(made, arguments)[0]))  # makes its variables, if it hasn't any yet
+        made(trees.mapped(symbolic, split(takes(made, arguments), arguments)[0]))  # makes variables that it lacks yet
         return made
 
-    def split(model, arguments):
+    def takes(model, arguments):
+        """Returns the names of the inputs that the model takes, which `split` divides them by."""
         inputs = getattr(model, "inputs", None) or ()  # of a functional model; others take what the loss doesn't
-        named = {tensor.name for tensor in inputs} & arguments.keys() or arguments.keys() - {*labels}
+        return {tensor.name for tensor in inputs} & arguments.keys() or arguments.keys() - {*labels}
+
+    def split(named, arguments):
         x = {name: value for name, value in arguments.items() if name in named}
         y = {name: value for name, value in arguments.items() if name in labels}
         return (next(iter(x.values())) if len(x) == 1 else x), y
@@ -41,7 +44,13 @@ def code(make, of_inputs, loss, optimizer, labels):
         return model
 
     return SimpleNamespace(
-        model=model, of_inputs=of_inputs, split=split, with_loss=with_loss, optimizer=optimizer, names=names
+        model=model,
+        of_inputs=of_inputs,
+        takes=takes,
+        split=split,
+        with_loss=with_loss,
+        optimizer=optimizer,
+        names=names,
     )
 
 
@@ -113,7 +122,7 @@ class exact:  # called like a function
             inputs = of_inputs({name: ops.convert_to_tensor(value) for name, value in batch.items()})
             self.model = form.with_loss(form.model(inputs))
             self.model.compile(optimizer=None)
-            self.x, self.y = form.split(self.model, inputs)
+            self.x, self.y = form.split(form.takes(self.model, inputs), inputs)
             self.trained = [*self.model.trainable_variables]
             named = dict(zip(names(self.model), self.model.weights, strict=True))
             self.held = {name: named[name] for name in values}
