@@ -56,7 +56,8 @@ class Adapter(KerasAdapter, tf_graph.Adapter):
         with self.tf.GradientTape() as tape:
             loss = self.model.compute_loss(x, y, self.model(x, training=True))
         # The gradient of an embedding is slices, which Keras's optimizer takes as they are.
-        return loss, [self.tf.convert_to_tensor(gradient) for gradient in tape.gradient(loss, variables)]
+        gradients = tape.gradient(loss, variables, unconnected_gradients="zero")  # the loss may leave some out
+        return loss, [self.tf.convert_to_tensor(gradient) for gradient in gradients]
 
 
 class ModelAdapter(OfFile, Adapter):

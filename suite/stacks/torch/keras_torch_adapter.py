@@ -34,8 +34,8 @@ class Adapter(KerasAdapter, torch_eager.Adapter):
         model.zero_grad(set_to_none=True)
         loss = model.compute_loss(x, y, model(x, training=True))
         loss.backward()
-        gradients = [variable.value.grad for variable in model.trainable_variables]
-        return loss.detach(), gradients
+        tensors = [variable.value for variable in model.trainable_variables]  # the loss may leave some out
+        return loss.detach(), [self.torch.zeros_like(of) if of.grad is None else of.grad for of in tensors]
 
     def is_unstable(self):
         return bool(self.buffers)  # Keras's batch norm on PyTorch computes the variance as E[x^2] - E[x]^2
