@@ -94,7 +94,8 @@ class Gate(Comparison):
             stressed.check(self.adapter, self.data, self.expected, self.findings)
         if timed.late and self.adapter.optimizer:
             # Last: most mistakes of a stack show there too, and a row has room for few reasons.
-            timed.late.judge(self.findings, self.adapter.optimizer)
+            fresh = self.expected.largest_gradient if self.expected else 0.0
+            timed.late.judge(self.findings, self.adapter.optimizer, fresh)
             self.findings.fresh_seconds.append(timed.late.seconds)
         return self.findings
 
