@@ -190,7 +190,8 @@ def compile_lock(name: str, target: str, source: Path, pythons: Sequence[str], l
         likes = (lock, lock.parent.parent / lock.name, beside(name, target, "txt"), family)  # the second: x86-64's
         like = next((path for path in likes if path.is_file()), None)
         if like and not upgrade:
-            shutil.copyfile(like, new)
+            # Without its hashes: uv would keep those of a version that stays, and another Python has other wheels.
+            new.write_text(re.sub(r" \\\n    --hash=\S+", "", like.read_text(encoding="utf-8")), encoding="utf-8")
         # The orchestrator has one lock for all targets.
         platform = "cpu" if name == ORCHESTRATOR else target
         failure = f"{source} could not be resolved; {lock.name} is unchanged."

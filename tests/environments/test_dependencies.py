@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from suite import environments
-from suite.environments import dependencies, venv
+from suite.environments import dependencies, locks, venv
 from suite.environments.locks import Lock
 from suite.errors import UserError
 
@@ -84,6 +84,14 @@ def test_a_lock_on_top_keeps_every_version_and_is_made_once(own_folder: Path, tm
     written = made.stat().st_mtime_ns
     assert dependencies.extended(base, ["einops"], tmp_path / "question.py") == made
     assert made.stat().st_mtime_ns == written
+
+
+@pytest.mark.parametrize("name", ["numpy", "jax"])
+def test_a_lock_on_top_has_the_wheels_of_its_own_python(name: str, own_folder: Path, tmp_path: Path) -> None:
+    for base in locks.all_locks(name, "cpu"):
+        made = dependencies.extended(base, ["einops"], tmp_path / "question.py")
+        packages = re.findall(r"^\S+==.*(?:\n    --hash.*)+", base.text, re.MULTILINE)
+        assert packages and all(package in made.read_text(encoding="utf-8") for package in packages), base.path
 
 
 def test_a_package_that_doesnt_fit_is_told_with_both_sides(own_folder: Path, tmp_path: Path) -> None:

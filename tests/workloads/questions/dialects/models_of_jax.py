@@ -159,7 +159,7 @@ def named(leaves):
 
 
 def compared(make, plain):
-    leaves = parameters, buffers = named(model_jax.leaves(make, {"x": Tensor(X.shape)}))
+    leaves = parameters, buffers = named(model_jax.leaves(make, {"x": Tensor(X.shape)}, ()))
     values = {name: jnp.asarray(DRAWN.normal(0, 0.3, shape), t) for name, (shape, t, *_) in parameters.items()}
     statistics = {name: jnp.asarray(DRAWN.uniform(0.5, 1.5, shape), t) for name, (shape, t, *_) in buffers.items()}
     code = model_jax.code(make, dict, loss, None, ())
@@ -195,7 +195,7 @@ def compared(make, plain):
 
 def refused(make):
     try:
-        leaves = named(model_jax.leaves(make, {"x": Tensor(X.shape)}))
+        leaves = named(model_jax.leaves(make, {"x": Tensor(X.shape)}, ()))
         values = {name: np.zeros(shape) for group in leaves for name, (shape, *_) in group.items()}
         model_jax.exact(make, dict, loss, None, (), values, {"x": np.float64(X)}).output()
     except (NotImplementedError, TypeError) as words:
