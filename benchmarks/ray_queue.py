@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 
 from suite import results
-from tests.cluster.test_ray import Machines, cluster
+from tests.extras.machines.test_ray import Machines, cluster
 from tests.scenes import FAKE, SCENARIOS
 
 STACKWARS = Path(sys.executable).parent / "stackwars"

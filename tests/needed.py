@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from suite.cluster.schedule import CLUSTER
 from suite.environments import venv
 from suite.environments.locks import Lock, all_locks, names
 from suite.errors import UserError
+from suite.extras.machines.schedule import CLUSTER
 from suite.run.predictions import ENVIRONMENT
 from suite.stacks.catalog import without_requested
 

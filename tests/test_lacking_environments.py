@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-TEST = "tests/cluster/test_cloud.py::test_broken_jobs_are_refused"
+TEST = "tests/extras/machines/test_cloud.py::test_broken_jobs_are_refused"
 
 
 def tried(ci: bool, **lacking: str) -> subprocess.CompletedProcess[str]:

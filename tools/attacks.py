@@ -1,5 +1,6 @@
 """Tries the judge: `python -m tools.attacks` prints a table of what it says of every attack, `--kind=honest` of every
-honest pair (tests/judge). Exit code 3: an attack is `faster`, or more than two honest pairs are `wrong` or `cheats`.
+honest pair, in tests/extras/judge. Exit code 3: an attack is `faster`, or more than two honest pairs
+are `wrong` or `cheats`.
 
 A file's line `# before: NAME` names its question. Those of `torch_` and `jax_` run on these stacks, all others on
 NumPy's.

@@ -16,6 +16,7 @@ from typing import Any
 from cyclopts import App, CycloptsError, Group, Parameter
 from cyclopts.exceptions import UnknownCommandError, UnknownOptionError, UnusedCliTokensError
 
+from suite.cli import extras
 from suite.cli.terminal.streams import plain_streams
 from suite.errors import COMMAND, UserError, unknown_word
 from suite.machine import limits
@@ -45,37 +46,42 @@ def app_of(name: str, **settings: Any) -> App:
     )
 
 
-ASK, READ, SHARE, HERE = (
-    Group(title, sort_key=place)
-    for place, title in enumerate(("Measure", "Read result sets", "Share result sets", "This machine"))
-)
+TITLES = {"measure": "Measure", "read": "Read result sets", "share": "Share result sets", "here": "This machine"}
+GROUPS = {name: Group(title, sort_key=place) for place, (name, title) in enumerate(TITLES.items())}
 # A command's module is imported when the command is called, so that listing the commands is fast.
+OWN = {
+    "measure": {
+        "run": ("measure.run:run", "Measure a new result set and write its report; or complete an interrupted one."),
+        "ask": ("measure.ask:ask", "Ask a question of your own: a file with inputs and functions, or expressions."),
+        "frontier": ("measure.run:frontier", "Search, stack by stack, for the largest batch that fits under a limit."),
+        "explain": ("measure.run:explain", "Show by a profiler where a step's time goes and whose kernels take it."),
+        "predict": ("measure.predict:predict", "Ask compilers if a step would fit on an accelerator that isn't here."),
+        "reproduce": ("measure.reproduce:reproduce", "Run the plan of a result set here, and check its speedups."),
+    },
+    "read": {
+        "report": ("sets.report:report", "Render a result set's report: its HTML page, or Markdown, CSV or JSON."),
+        "compare": ("sets.compare:compare", "Compare result sets case by case; or two values of a field within one."),
+        "history": ("sets.archives:history", "Show how long a step took in every result set and where that changed."),
+        "ir": ("sets.programs:ir", "Compare the programs that two cases hand to their compilers."),
+    },
+    "share": {
+        "archive": ("sets.archives:archive", "Publish a result set in an archive. It is never changed there."),
+        "sets": ("sets.archives:sets", "List the result sets in a folder of this machine, or in an archive."),
+        "fetch": ("sets.archives:fetch", "Download a result set from an archive, and render its report."),
+        "verify": ("sets.verify:verify", "Check whether a set is as its manifest says, and who signed it."),
+        "site": ("sets.archives:site", "Write pages of all result sets of a folder or an archive."),
+    },
+    "here": {
+        "list": ("project.catalogue:catalogue", "List workloads, stacks, sizes, presets, and what can't run here."),
+        "doctor": ("project.doctor:doctor", "List what is missing on this machine, with the remedy."),
+        "setup": ("project.environments:setup", "Make the environments of a target from hashed locks."),
+        "build": ("project.environments:build", "Build the images of a target, one for each environment."),
+        "images": ("project.environments:images", "List the images that are built: size, lock, age."),
+    },
+}
 COMMANDS = {
-    "run": (ASK, "measure.run:run", "Measure a new result set and write its report; or complete an interrupted one."),
-    "ask": (ASK, "measure.ask:ask", "Ask a question of your own: a file with inputs and functions, or expressions."),
-    "judge": (ASK, "measure.judge:judge", "Say whether a change is faster whose author isn't trusted."),
-    "frontier": (ASK, "measure.run:frontier", "Search, stack by stack, for the largest batch that fits under a limit."),
-    "explain": (ASK, "measure.run:explain", "Show by a profiler where a step's time goes and whose kernels take it."),
-    "predict": (ASK, "measure.predict:predict", "Ask compilers if a step would fit on an accelerator that isn't here."),
-    "bisect": (ASK, "measure.bisect:bisect", "Find the first release of a framework that is slower."),
-    "reproduce": (ASK, "measure.reproduce:reproduce", "Run the plan of a result set here, and check its speedups."),
-    "cloud": (ASK, "measure.cloud:cloud", "Write jobs that run a plan on other machines, and estimate their time."),
-    "report": (READ, "sets.report:report", "Render a result set's report: its HTML page, or Markdown, CSV or JSON."),
-    "compare": (READ, "sets.compare:compare", "Compare result sets case by case; or two values of a field within one."),
-    "history": (READ, "sets.archives:history", "Show how long a step took in every result set and where that changed."),
-    "ir": (READ, "sets.programs:ir", "Compare the programs that two cases hand to their compilers."),
-    "collect": (READ, "sets.archives:collect", "Put the shares of one plan (run --shard) into one result set."),
-    "archive": (SHARE, "sets.archives:archive", "Publish a result set in an archive. It is never changed there."),
-    "sets": (SHARE, "sets.archives:sets", "List the result sets in a folder of this machine, or in an archive."),
-    "fetch": (SHARE, "sets.archives:fetch", "Download a result set from an archive, and render its report."),
-    "verify": (SHARE, "sets.verify:verify", "Check whether a set is as its manifest says, and who signed it."),
-    "site": (SHARE, "sets.archives:site", "Write pages of all result sets of a folder or an archive."),
-    "list": (HERE, "project.catalogue:catalogue", "List workloads, stacks, sizes, presets, and what can't run here."),
-    "doctor": (HERE, "project.doctor:doctor", "List what is missing on this machine, with the remedy."),
-    "setup": (HERE, "project.environments:setup", "Make the environments of a target from hashed locks."),
-    "build": (HERE, "project.environments:build", "Build the images of a target, one for each environment."),
-    "images": (HERE, "project.environments:images", "List the images that are built: size, lock, age."),
-}  # fmt: skip
+    name: (group, f"suite.cli.{path}", about) for group, own in OWN.items() for name, (path, about) in own.items()
+} | extras.commands()
 APP = app_of(
     COMMAND,
     version="Stack Wars 0.2.0",
@@ -83,7 +89,7 @@ APP = app_of(
     help=f"The same computation on many frameworks, under one clock. `{COMMAND} run --help` has the options of a run.",
 )
 for place, (command, (group, path, about)) in enumerate(COMMANDS.items()):
-    APP.command(f"suite.cli.{path}", name=command, group=group, sort_key=place, help=about, help_flags=("--help", "-h"))
+    APP.command(path, name=command, group=GROUPS[group], sort_key=place, help=about, help_flags=("--help", "-h"))
 
 
 def code_of(app: App, words: Sequence[str]) -> int:

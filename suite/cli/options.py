@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, Self
 from cyclopts import Group, Parameter
 
 from suite.case import Purpose
+from suite.cli.extras import scheduler
 from suite.cli.values import (
     Engine,
     Force,
@@ -32,7 +33,6 @@ from suite.cli.values import (
     split,
     typed,
 )
-from suite.cluster.schedule import SCHEDULERS
 from suite.errors import COMMAND, UserError, check_known
 from suite.plan.planning import Selection
 from suite.plan.preset import PURPOSES, Preset, load
@@ -278,7 +278,7 @@ class RunOptions(MeasuringOptions):
     @property
     def prepared(self) -> dict[str, Any]:
         if self.scheduler:
-            check_known("scheduler", self.scheduler, SCHEDULERS)
+            scheduler(self.scheduler)  # refuses an unknown one
             if self.shard:
                 raise UserError("--shard and --scheduler are two ways to share a plan among machines: choose one.")
         return {

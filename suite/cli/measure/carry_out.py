@@ -1,4 +1,4 @@
-"""Carries a planned run out, here or on other machines, and prints its results. What renders the page is imported once
+"""Carries a planned run out on this machine, and prints its results. What renders the page is imported once
 all is measured: it takes half a second."""
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ from contextlib import ExitStack
 
 from suite import results
 from suite.answers.sentences import counted
-from suite.cli.options import RunOptions
 from suite.cli.terminal.progress import ProgressLines, listener
-from suite.cluster.schedule import forget, hand_out
 from suite.environments import say
 from suite.environments.together import make_all
 from suite.errors import COMMAND, UserError
@@ -26,29 +24,6 @@ from suite.run.start.run import Run, needed, runner
 from suite.sets.files import sole
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row
-
-UNFINISHED = 1  # exit code: the other machines haven't measured every comparison
-
-
-def elsewhere(store: ResultSet, again: frozenset[str], options: RunOptions) -> int:
-    """Has other machines measure the rest of a set's plan. Returns the exit code."""
-    say(f"Result set {store.folder}")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with sole(store.folder) as mark:
-        try:
-            forget(store, again)
-            if not hand_out(store, options.address, options.force, mark):
-                say(f"All results that arrived are kept; `{COMMAND} run --resume={store.folder}` completes the set.")
-                return UNFINISHED
-            store.make_latest()
-            done = ResultSet.open(store.folder)  # read again: the queue wrote into the plan what its machines can't run
-            return finish(done, done.commit(), options.json)
-        except KeyboardInterrupt:
-            say(
-                f"Interrupted. All {store.finished()} attempts that arrived are kept; "
-                f"`{COMMAND} run --resume={store.folder}` completes the set."
-            )
-            return INTERRUPTED
 
 
 def carry_out(

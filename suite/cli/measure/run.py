@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from suite.cli.extras import scheduler
 from suite.cli.measure.dry_run import plan_json, print_plan
 from suite.cli.options import ExplainOptions, FrontierOptions, MeasuringOptions, RunOptions
 from suite.cli.terminal.output import print_json
@@ -61,12 +62,12 @@ def complete(options: RunOptions, name: str, again: frozenset[str]) -> int:
     if options.words(*RunOptions.RESUMING):
         allowed = ", ".join(f"--{each}" for each in RunOptions.RESUMING[1:])
         raise UserError(f"--resume takes its plan from the set: it goes only with {allowed}.")
-    from suite.cli.measure.carry_out import carry_out, elsewhere
+    from suite.cli.measure.carry_out import carry_out
     from suite.run.start.reopen import reopen
 
     store, planned = reopen(named(name, Path(options.results)), trust=options.trust, machine=options.machine)
     if planned.scheduler:
-        return elsewhere(store, again, options)
+        return scheduler(planned.scheduler)(store, again, options)
     with noise.alone(force=options.force) as disturbances:
         return carry_out(store, planned, again, disturbances, options.json)
 
@@ -110,7 +111,7 @@ def begin(options: MeasuringOptions, disturbances: Sequence[str]) -> int:
     if options.dry_run:
         print_json(plan_json(planned)) if options.json else print_plan(planned)
         return 0
-    from suite.cli.measure.carry_out import carry_out, elsewhere  # not before: a plan alone needs none of it
+    from suite.cli.measure.carry_out import carry_out  # not before: a plan alone needs none of it
 
     given = options.given(
         engine=planned.engine.name,
@@ -120,5 +121,5 @@ def begin(options: MeasuringOptions, disturbances: Sequence[str]) -> int:
     )
     store = create(planned, preset.path, given, Path(options.results))
     if isinstance(options, RunOptions) and planned.scheduler:
-        return elsewhere(store, frozenset(), options)
+        return scheduler(planned.scheduler)(store, frozenset(), options)
     return carry_out(store, planned, frozenset(), disturbances, options.json)

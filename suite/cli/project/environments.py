@@ -7,9 +7,9 @@ from dataclasses import asdict
 
 from suite import units
 from suite.case import TARGETS
+from suite.cli import extras
 from suite.cli.terminal.output import Columns, print_columns, print_json
 from suite.cli.values import Json, Names
-from suite.cluster.schedule import CLUSTER
 from suite.environments import images as built_images
 from suite.environments import pythons, say, venv
 from suite.environments.locks import Locks, names, newest
@@ -27,7 +27,7 @@ def setup(*, target: str = "cpu") -> None:
     :param target: cpu, cuda or tpu; cluster: Ray, which hands out work; predict: accelerators' compilers
     """
     facts.refuse_platform()
-    check_known("target", target, (*TARGETS, CLUSTER, ENVIRONMENT))
+    check_known("target", target, (*TARGETS, *extras.targets(), ENVIRONMENT))
     wanted = without_requested(names(target))
     refused = venv.get_pythons(wanted, target, again=True)
     lacking = [name for name in wanted if refused and pythons.lacking(name, target)]

@@ -1,4 +1,4 @@
-"""`./stackwars archive`, `sets`, `fetch`, `history`, `site` and `collect`: commands on archives and on many sets. Each
+"""`./stackwars archive`, `sets`, `fetch`, `history` and `site`: commands on archives and on many sets. Each
 imports what it needs: `sets` needs neither a page nor Arrow."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from suite import units
 from suite.cli.terminal.output import Columns, print_columns, print_json, print_tables
-from suite.cli.values import LATEST, Json, Names, Origin, ResultsFolder, Several, needed
+from suite.cli.values import LATEST, Json, Names, Origin, ResultsFolder, needed
 from suite.environments import say
 from suite.errors import UserError
 from suite.guard.out import is_standard, is_stream, write_out
@@ -168,27 +168,3 @@ def site(
     if built.refused:
         parts.append(f"{len(built.refused):,} not shown")
     print(f"{built.out / INDEX}  {', '.join(parts)}")
-
-
-def collect(set: Several = (), *, stack_path: tuple[str, ...] = (), results: ResultsFolder = "results") -> int:
-    """Puts shares together and renders the report. Returns the exit code that a single run with the same rows would
-    return.
-
-    :param set: the result sets of the shares: `collect A B`
-    :param stack_path: your copy of the shares' own stacks, a file or folder; their code is never taken from the shares
-    """
-    from suite.cli.measure.carry_out import say_latest
-    from suite.cluster import collect as shares
-    from suite.page.formats.render import render
-    from suite.results import load
-    from suite.results.outcomes import exit_code
-    from suite.stacks.catalog import add as add_stacks
-
-    add_stacks(map(Path, stack_path))
-    folder = Path(results)
-    store = shares.collect([named(name, folder) for name in set], folder)
-    page = render(store.folder)
-    store.make_latest()
-    say_latest(store)
-    print(f"{store.folder}  {len(store.plan_file.collected)} shares, {len(store.plan.cases)} cases\nReport: {page}")
-    return exit_code(load(store.folder).rows)

@@ -1,0 +1,1 @@
+"""Finds the release of a framework that made a stack slower."""
