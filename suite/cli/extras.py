@@ -10,12 +10,14 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from suite.errors import check_known
-from suite.sets.result_set import ResultSet
+
+if TYPE_CHECKING:
+    from suite.sets.result_set import ResultSet
 
 FOLDER = Path(__file__).parents[1] / "extras"
 
