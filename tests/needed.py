@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from suite.cli.extras import targets
 from suite.environments import venv
 from suite.environments.locks import Lock, all_locks, names
 from suite.errors import UserError
-from suite.extras.machines.schedule import CLUSTER
 from suite.run.predictions import ENVIRONMENT
 from suite.stacks.catalog import without_requested
 
 # Environments that tests before a release need, with their targets. TorchTPU's takes gigabytes, and Python 3.13.
 RELEASE = (
     *(("oracle", "test"), ("skypilot", "test"), ("notebook", "test")),
-    *(("ray", CLUSTER), (ENVIRONMENT, ENVIRONMENT), ("torch_tpu", "tpu")),
+    *((name, target) for target in targets() for name in names(target)),
+    *((ENVIRONMENT, ENVIRONMENT), ("torch_tpu", "tpu")),
 )
 # These are tested from their oldest lock as well: a machine with an older Python runs that.
 OLDEST = {name: all_locks(name, "cpu")[-1] for name in ("jax", "torchax")}
