@@ -619,6 +619,26 @@ def torch_step(w, adam, x, y):
     adam.step()
     return loss
 """
+KERAS_HEADS = """
+\"\"\"Two inputs, and a head that the loss leaves out?\"\"\"
+import keras
+from keras import layers, ops
+from suite.ask import normal
+
+def inputs(batch=8):
+    return {"a": normal(batch, 6), "b": normal(batch, 6), "wanted": normal(batch, 1)}
+
+def keras_model():
+    a, b = keras.Input((6,), name="a"), keras.Input((6,), name="b")
+    x = layers.Dense(16, activation="tanh")(layers.Concatenate()([a, b]))
+    return keras.Model({"a": a, "b": b}, {"value": layers.Dense(1)(x), "extra": layers.Dense(3)(x)})
+
+def loss(outputs, wanted):
+    return ops.mean((outputs["value"] - wanted) ** 2)
+
+def keras_optimizer():
+    return keras.optimizers.Adam(1e-3)
+"""
 STEPPING = ("torch_eager", "torch_inductor", "torch_xla", "torchax_jit", "jax_eager", "jax_jit")
 MODULES = ("torch_eager", "torch_inductor", "torch_xla", "torchax_jit", "onnxruntime")
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
@@ -691,7 +711,9 @@ RUNS["other ports"] = Asked(
     release=True,
 )
 RUNS["models of Keras"] = Asked(
-    2, ("--pass=train", "--stack=keras_*", f"--workload-path={KERAS_WORDS}", "--workload=keras_words")
+    2,
+    ("--pass=train", "--stack=keras_*", f"--workload-path={KERAS_WORDS}", "--workload=keras_words"),
+    workloads=written(KERAS_HEADS.strip(), "heads"),
 )
 RUNS["models of JAX"] = Asked(
     4,
@@ -791,7 +813,10 @@ def test_a_model_trains_by_its_own_loss_and_optimizer(runs) -> None:  # type: ig
 
 @pytest.mark.runs("models of Keras")
 def test_a_keras_model_trains_alike_on_two_backends_and_an_embedding_otherwise_on_tensorflow(runs) -> None:  # type: ignore[no-untyped-def]
-    rows = {row["stack"]: row for row in load(runs["models of Keras"].folder).frame.iter_rows(named=True)}
+    every = [*load(runs["models of Keras"].folder).frame.iter_rows(named=True)]
+    heads = [row for row in every if row["workload"] == "heads"]
+    assert {row["outcome"] for row in heads} == {"ok"} and len(heads) == 3, [row["reason"] for row in heads]
+    rows = {row["stack"]: row for row in every if row["workload"] == "keras_words"}
     assert {stack: row["outcome"] for stack, row in rows.items()} == {
         "keras_jax": "ok",
         "keras_torch": "ok",

@@ -178,6 +178,16 @@ def test_a_late_step_that_is_wrong_is_refused(what: str, old: str, new: str) -> 
     assert any(reason.startswith(what) for reason in after_the_clocks(mutated((old, new))).reasons)
 
 
+@pytest.mark.parametrize(("share", "is_right"), [(1e-6, True), (1e-2, False)])
+def test_a_file_s_optimizer_may_stand_still_where_the_model_fits_its_batch(share: float, is_right: bool) -> None:
+    """A gradient of this share of the largest one at fresh weights, and a parameter that hasn't moved."""
+    still, gradient = {"w": np.ones(8)}, {"w": np.full(8, 1.3 * share)}
+    step = late_step.LateStep(3000, 0.5, 0.5, gradient, {"w": 1.3 * share}, (still, still), ({}, {}), 0.01)
+    findings = GateFindings(Tolerances(op("ffn").spec, "f32"))
+    step.judge(findings, "of the file", fresh_gradient=1.3)
+    assert [reason.startswith("w in timed step 3001") for reason in findings.reasons] == ([] if is_right else [True])
+
+
 def test_a_parameter_without_a_gradient_is_left_to_the_gate() -> None:
     class Unreached(numpy_adapter.Adapter):
         def read(self, what: str, state: Any, batch: Any) -> Any:
