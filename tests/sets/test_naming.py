@@ -17,7 +17,6 @@ from suite.cli.measure.reproduce import reproduce
 from suite.cli.measure.run import run
 from suite.cli.options import RunOptions
 from suite.cli.sets import archives, compare, programs, report
-from suite.cli.sets.archives import collect
 from suite.cli.sets.verify import verify
 from suite.errors import UserError
 from suite.sets import manifest
@@ -145,7 +144,6 @@ COMMANDS: dict[str, tuple[Callable[[str], object], str]] = {
     "compare --by": (lambda text: compare.compare(set=(text,), by="track"), "two values of track"),
     "ir": (lambda text: programs.ir(set=text), f"results/{FIRST} has kept no programs"),
     "pitfalls": (lambda text: pitfalls(set=text, times=text), f"results/{FIRST} has no probes"),
-    "collect": (lambda text: collect(set=(text,)), f"results/{FIRST} is no share of a plan"),
     "run --resume": (
         lambda text: run(options=RunOptions(resume=text)),
         f"results/{FIRST} was begun on another machine",

@@ -12,6 +12,7 @@ import pytest
 
 from suite import results
 from suite.errors import UserError
+from suite.extras.machines import command
 from suite.extras.machines.collect import collect
 from suite.page.formats.render import render
 from suite.page.report import report
@@ -202,3 +203,10 @@ def test_a_share_with_a_link_is_refused(shares: list[Path], tmp_path: Path, name
     with pytest.raises(UserError, match=rf"{name}: Neither a file nor a folder|neither a file nor a folder"):
         collect([shares[0], other, shares[2]], tmp_path)
     assert not [*tmp_path.glob("*collected*")]
+
+
+def test_the_command_takes_the_beginning_of_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = measure(tmp_path / "results", None).name
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=f"results/{name} is no share of a plan"):
+        command.collect(set=(name[:12],))
