@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-TEST = "tests/extras/machines/test_cloud.py::test_broken_jobs_are_refused"
+TEST = "tests/tools/test_notebooks.py::test_a_kernel_with_frameworks_measures_itself"
 
 
 def tried(ci: bool, **lacking: str) -> subprocess.CompletedProcess[str]:
@@ -28,7 +28,7 @@ def tried(ci: bool, **lacking: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("name", ["skypilot", "torch"])
+@pytest.mark.parametrize("name", ["notebook", "torch"])
 @pytest.mark.parametrize("ci", [False, True])
 def test_what_takes_it_is_skipped_and_named_last(name: str, ci: bool) -> None:
     done = tried(ci, **{name: "Python 3.99 could not be installed."})
