@@ -69,6 +69,7 @@ COMMANDS = {
     "sets": (SHARE, "sets.archives:sets", "List the result sets in a folder of this machine, or in an archive."),
     "fetch": (SHARE, "sets.archives:fetch", "Download a result set from an archive, and render its report."),
     "verify": (SHARE, "sets.verify:verify", "Check whether a set is as its manifest says, and who signed it."),
+    "submit": (SHARE, "sets.submit:submit", "Add a result set to an archive in git, or check such a change."),
     "site": (SHARE, "sets.archives:site", "Write pages of all result sets of a folder or an archive."),
     "list": (HERE, "project.catalogue:catalogue", "List workloads, stacks, sizes, presets, and what can't run here."),
     "doctor": (HERE, "project.doctor:doctor", "List what is missing on this machine, with the remedy."),

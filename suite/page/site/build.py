@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from suite.page.site.entry import Entry
 from suite.page.site.sources import SetSource
 from suite.page.tables import known
 from suite.results import load
+from suite.results.reproduction import confirms
 from suite.sets import manifest
 from suite.sets.archive.listing import Listed
 from suite.sets.archive.signature import SIGNATURE
@@ -47,7 +48,7 @@ def build(source: SetSource, out: Path, say: Callable[[str], None], exclude: Seq
     """
     listed = source.listed()
     check_own(out)
-    site = Site(out, [], [])
+    site, items = Site(out, [], []), dict[str, Listed]()
     with sole(out):
         for item in listed:
             name = item.name or Path(item.where).name
@@ -64,8 +65,20 @@ def build(source: SetSource, out: Path, say: Callable[[str], None], exclude: Seq
                 write_own(out / pages.set_page(entry.name), text)
                 say(pages.set_page(entry.name))
                 site.shown.append(entry)
+                items[entry.name] = item
+        site.shown[:] = [replace(entry, reproduced_by=others(entry, site.shown, source, items)) for entry in site.shown]
         write_pages(site)
     return site
+
+
+def others(entry: Entry, shown: Sequence[Entry], source: SetSource, items: Mapping[str, Listed]) -> tuple[str, ...]:
+    """Returns the other machines that have run a set's plan and confirm it: each once, however often it did."""
+    same = [other for other in shown if other.plan == entry.plan and not {*other.machines} & {*entry.machines}]
+    found = set[str]()
+    for other in same:
+        with source.verified(items[entry.name]) as there, source.verified(items[other.name]) as here:
+            found |= {*other.machines} if confirms(load(there), load(here)) else set()
+    return tuple(sorted(found))
 
 
 def check_own(out: Path) -> None:
@@ -124,7 +137,7 @@ def write_pages(site: Site) -> None:
 
 
 def mark(site: Site) -> dict[str, object]:
-    facts = ("name", "set_id", "created_at", "target", "preset")
+    facts = ("name", "set_id", "created_at", "target", "preset", "label")
     return {
         "version": 1,
         "sets": [{fact: getattr(e, fact) for fact in facts} | {"page": pages.set_page(e.name)} for e in site.shown],
