@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from itertools import permutations
 from pathlib import Path
 
 from suite.errors import UserError
@@ -18,13 +19,14 @@ from suite.page.site import pages
 from suite.page.site.entry import Entry
 from suite.page.site.sources import SetSource
 from suite.page.tables import known
-from suite.results import load
+from suite.results import Results, load
 from suite.results.reproduction import confirms
 from suite.sets import manifest
 from suite.sets.archive.listing import Listed
 from suite.sets.archive.signature import SIGNATURE
 from suite.sets.files import check_writable, sole, write_json
 from suite.sets.manifest import SET_NAME
+from suite.verdicts.grouping import grouped
 
 INDEX, MARK = "index.html", "site.json"  # MARK shows that a folder is a site, and lists its sets for programs
 SETS, HISTORY, MACHINES = "sets", "history", "machines"
@@ -66,19 +68,23 @@ def build(source: SetSource, out: Path, say: Callable[[str], None], exclude: Seq
                 say(pages.set_page(entry.name))
                 site.shown.append(entry)
                 items[entry.name] = item
-        site.shown[:] = [replace(entry, reproduced_by=others(entry, site.shown, source, items)) for entry in site.shown]
+        site.shown[:] = confirmed(site.shown, source, items)
         write_pages(site)
     return site
 
 
-def others(entry: Entry, shown: Sequence[Entry], source: SetSource, items: Mapping[str, Listed]) -> tuple[str, ...]:
-    """Returns the other machines that have run a set's plan and confirm it: each once, however often it did."""
-    same = [other for other in shown if other.plan == entry.plan and not {*other.machines} & {*entry.machines}]
-    found = set[str]()
-    for other in same:
-        with source.verified(items[entry.name]) as there, source.verified(items[other.name]) as here:
-            found |= {*other.machines} if confirms(load(there), load(here)) else set()
-    return tuple(sorted(found))
+def confirmed(shown: Sequence[Entry], source: SetSource, items: Mapping[str, Listed]) -> list[Entry]:
+    """Returns the entries with the other machines whose sets of the same plan confirm each: a machine counts once."""
+    found: dict[str, set[str]] = {entry.name: set() for entry in shown}
+    for group in grouped(shown, lambda entry: entry.plan).values():
+        loaded = dict[str, Results]()
+        for entry in group if len({entry.machines for entry in group}) > 1 else ():
+            with source.verified(items[entry.name]) as place:
+                loaded[entry.name] = load(place)
+        for one, other in permutations(group, 2) if loaded else ():
+            if not {*one.machines} & {*other.machines} and confirms(loaded[one.name], loaded[other.name]):
+                found[one.name] |= {*other.machines}
+    return [replace(entry, reproduced_by=tuple(sorted(found[entry.name]))) for entry in shown]
 
 
 def check_own(out: Path) -> None:

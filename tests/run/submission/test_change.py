@@ -15,6 +15,7 @@ from suite.errors import UserError
 from suite.run.submission import change
 from suite.sets import manifest, parquet
 from suite.sets.archive import fetch
+from suite.sets.archive.signature import sign
 from suite.sets.archive.storage import Storage
 from suite.sets.files import as_json, write_json
 from suite.sets.parquet import ROWS_MAX
@@ -105,13 +106,14 @@ def unpacking(folder: Path) -> None:
             file.write(bytes(2**20))
 
 
-def borrowed(folder: Path) -> None:
-    """The signature of another set, by a key that is nobody's."""
+def signed_as(folder: Path, known: manifest.Manifest) -> None:
     key = folder.parent / "key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
-    command = ["ssh-keygen", "-Y", "sign", "-f", str(key), "-n", "stack-wars"]
-    signed = subprocess.run(command, input=b"another set\n", capture_output=True, check=True).stdout
-    (folder / "name.sig").write_bytes(signed)
+    (folder / "name.sig").write_bytes(sign(known, key))
+
+
+def borrowed(folder: Path) -> None:
+    signed_as(folder, manifest.read(HONEST[PROCESSES]))
 
 
 BROKEN: dict[str, tuple[Callable[[Path], object], bool, str]] = {  # how, whether its manifest is made anew, why refused
@@ -140,6 +142,15 @@ def test_no_broken_set_enters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, k
     forge(folder)
     found = change.refusals(published(folder) if anew else folder, {})
     assert any(why in words for words in found), found
+
+
+def test_a_signature_of_the_set_itself_enters_and_goes_along(archive: Archive, tmp_path: Path) -> None:
+    shutil.rmtree(archive.new)
+    folder = copied(HONEST[ARGSORT], tmp_path)
+    signed_as(folder, manifest.read(folder))
+    git(archive.folder, "checkout", "-q", change.commit(folder, archive.folder))
+    assert (archive.new / "name.sig").read_bytes() == (folder / "name.sig").read_bytes()
+    assert change.refused(archive.folder, "main") == ([], {archive.new.name: []})
 
 
 class Archive:
