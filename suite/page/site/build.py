@@ -143,7 +143,7 @@ def write_pages(site: Site) -> None:
 
 
 def mark(site: Site) -> dict[str, object]:
-    facts = ("name", "set_id", "created_at", "target", "preset", "label")
+    facts = ("name", "set_id", "created_at", "target", "preset", "reproduced_by")
     return {
         "version": 1,
         "sets": [{fact: getattr(e, fact) for fact in facts} | {"page": pages.set_page(e.name)} for e in site.shown],

@@ -73,11 +73,6 @@ class Entry:
     plan: str
     reproduced_by: tuple[str, ...] = ()
 
-    @property
-    def label(self) -> str:
-        count = len(self.reproduced_by)
-        return f"reproduced by {count}" if count else "self-reported"
-
     @classmethod
     def of(cls, listed: Listed, report: Report) -> Entry:
         facts, results, analysis = listed.facts, report.results, report.analysis

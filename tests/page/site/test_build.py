@@ -181,16 +181,14 @@ def test_a_set_is_reproduced_by_as_many_other_machines_as_confirm_it(tmp_path: P
     by = {entry.set_id: entry.reproduced_by for entry in site.shown}
     assert by == dict(zip(names, [("b-machine",)] * 2 + [("a-machine",)] * 2 + [()], strict=True))
     told = json.loads((site.out / "site.json").read_text())["sets"]
-    assert [entry["label"] for entry in told] == ["reproduced by 1"] * 4 + ["self-reported"]
+    assert [len(entry["reproduced_by"]) for entry in told] == [1, 1, 1, 1, 0]
     index = (site.out / "index.html").read_text()
     assert index.count("; reproduced by 1</small>") == 4 and index.count("; self-reported</small>") == 1
 
 
 def test_a_set_of_another_plan_reproduces_nothing(tmp_path: Path) -> None:
-    ours, theirs = made(tmp_path / "results", 1), made(tmp_path / "results", 2, machine="b-machine")
+    _, theirs = made(tmp_path / "results", 1), made(tmp_path / "results", 2, machine="b-machine")
     theirs.settle(replace(theirs.plan_file, code={"gemm": {"asked": "another question"}}))
     theirs.seal()
     site = build(SetSource(tmp_path / "results"), tmp_path / "site", quiet)
-    assert {entry.set_id: entry.label for entry in site.shown} == dict.fromkeys(
-        (ours.folder.name, theirs.folder.name), "self-reported"
-    )
+    assert [entry.reproduced_by for entry in site.shown] == [(), ()]

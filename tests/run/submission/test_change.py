@@ -283,7 +283,7 @@ CHANGES = {
     Archive.hidden: "is changed, renamed or deleted",
     Archive.under_another_name: "of its processes are those of",
     Archive.twice: "of its processes are those of",
-    Archive.forged: "don't fit into its block",
+    Archive.forged: "don't fit into its set or block",
 }
 
 
@@ -328,7 +328,7 @@ def test_a_set_that_can_t_enter_makes_no_branch(archive: Archive, tmp_path: Path
         change.commit(HONEST[PROCESSES], archive.folder)
     folder = copied(HONEST[ARGSORT], tmp_path)
     of_rows(lambda rows: scaled(timed(rows), 10.0))(folder)
-    with pytest.raises(UserError, match=r"can't be submitted: .*don't fit into its block"):
+    with pytest.raises(UserError, match=r"can't be submitted: .*don't fit into its set or block"):
         change.commit(published(folder), archive.folder)
     (archive.folder / "notes.txt").write_text("mine")
     with pytest.raises(UserError, match="isn't committed"):
