@@ -17,7 +17,7 @@ from tests.pipeline import make_plan, make_session
 NOISE = {"canary_drift_max": 0.05, "steal_share_max": 0.01}  # as a real run has it
 KINDS: dict[str, dict[str, Any]] = {
     "every ending": {"scenes": ("calm", "wrong", "raise", "segfault", "unsupported", "recompile"), "blocks": 1},
-    "blocks, a twin and warm caches": {"scenes": ("calm",), "twin": True, "caches": ("cold", "warm"), "blocks": 2},
+    "a twin and warm caches": {"scenes": ("calm",), "twin": True, "caches": ("cold", "warm"), "blocks": 1},
     "in turn, until decided": {
         "scenes": ("calm",),
         "sampling": "rounds",
