@@ -37,14 +37,11 @@ def contradictions(results: Results, file: PlanFile, blocks: Sequence[Block]) ->
         return [f"the stack {', '.join(others)} isn't this project's"]
     runs = {(block.block, block.retry): block for block in blocks}
     try:
-        found = of_set(results, file, blocks)
-        for processes in grouped(results.rows, by_comparison).values():
-            found |= of_question(processes)
-        for row in results.rows:
-            found |= of_row(row, results, file, runs.get((row["block"], row["retry"])))
+        tables = [of_set(results, file, blocks), *map(of_question, grouped(results.rows, by_comparison).values())]
+        tables += [of_row(row, results, file, runs.get((row["block"], row["retry"]))) for row in results.rows]
     except (ValueError, TypeError, KeyError, ArithmeticError) as broken:  # dates, numbers or names that no run writes
         return [f"its files don't fit together: {type(broken).__name__}: {broken}"]
-    return [words for words, is_so in found.items() if is_so]
+    return [*dict.fromkeys(words for table in tables for words, is_so in table.items() if is_so)]
 
 
 def of_set(results: Results, file: PlanFile, blocks: Sequence[Block]) -> Found:
