@@ -68,6 +68,12 @@ class Reproduction:
         return ClaimResult.REPRODUCED if ClaimResult.REPRODUCED in results else ClaimResult.UNDECIDED
 
 
+def confirms(there: Results, here: Results) -> bool:
+    """Whether one set of a plan reproduces a claim of another and neither shifts nor contradicts one."""
+    found = {claim.result for claim in reproduction(there, here).claims}
+    return ClaimResult.REPRODUCED in found and not found & {ClaimResult.SHIFTED, ClaimResult.CONTRADICTED}
+
+
 def reproduction(there: Results, here: Results) -> Reproduction:
     """Returns the comparison of a set, `there`, with its repetition, `here`, claim by claim. Speedups are expected to
     agree only between machines with the same processor."""

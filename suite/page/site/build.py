@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from itertools import permutations
 from pathlib import Path
 
 from suite.errors import UserError
@@ -18,12 +19,14 @@ from suite.page.site import pages
 from suite.page.site.entry import Entry
 from suite.page.site.sources import SetSource
 from suite.page.tables import known
-from suite.results import load
+from suite.results import Results, load
+from suite.results.reproduction import confirms
 from suite.sets import manifest
 from suite.sets.archive.listing import Listed
 from suite.sets.archive.signature import SIGNATURE
 from suite.sets.files import check_writable, sole, write_json
 from suite.sets.manifest import SET_NAME
+from suite.verdicts.grouping import grouped
 
 INDEX, MARK = "index.html", "site.json"  # MARK shows that a folder is a site, and lists its sets for programs
 SETS, HISTORY, MACHINES = "sets", "history", "machines"
@@ -47,7 +50,7 @@ def build(source: SetSource, out: Path, say: Callable[[str], None], exclude: Seq
     """
     listed = source.listed()
     check_own(out)
-    site = Site(out, [], [])
+    site, items = Site(out, [], []), dict[str, Listed]()
     with sole(out):
         for item in listed:
             name = item.name or Path(item.where).name
@@ -64,8 +67,24 @@ def build(source: SetSource, out: Path, say: Callable[[str], None], exclude: Seq
                 write_own(out / pages.set_page(entry.name), text)
                 say(pages.set_page(entry.name))
                 site.shown.append(entry)
+                items[entry.name] = item
+        site.shown[:] = confirmed(site.shown, source, items)
         write_pages(site)
     return site
+
+
+def confirmed(shown: Sequence[Entry], source: SetSource, items: Mapping[str, Listed]) -> list[Entry]:
+    """Returns the entries with the other machines whose sets of the same plan confirm each: a machine counts once."""
+    found: dict[str, set[str]] = {entry.name: set() for entry in shown}
+    for group in grouped(shown, lambda entry: entry.plan).values():
+        loaded = dict[str, Results]()
+        for entry in group if len({entry.machines for entry in group}) > 1 else ():
+            with source.verified(items[entry.name]) as place:
+                loaded[entry.name] = load(place)
+        for one, other in permutations(group, 2) if loaded else ():
+            if not {*one.machines} & {*other.machines} and confirms(loaded[one.name], loaded[other.name]):
+                found[one.name] |= {*other.machines}
+    return [replace(entry, reproduced_by=tuple(sorted(found[entry.name]))) for entry in shown]
 
 
 def check_own(out: Path) -> None:
@@ -124,7 +143,7 @@ def write_pages(site: Site) -> None:
 
 
 def mark(site: Site) -> dict[str, object]:
-    facts = ("name", "set_id", "created_at", "target", "preset")
+    facts = ("name", "set_id", "created_at", "target", "preset", "reproduced_by")
     return {
         "version": 1,
         "sets": [{fact: getattr(e, fact) for fact in facts} | {"page": pages.set_page(e.name)} for e in site.shown],

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from suite import units
+from suite.case import canonical_json
 from suite.machine.description import processor
 from suite.order import natural
 from suite.page.map.cells import NOTHING, Square
@@ -14,6 +15,7 @@ from suite.page.map.frameworks import of_question
 from suite.page.report import Report
 from suite.page.sections.whole_set.method import sampled
 from suite.page.site.history import Point, points_in, version_words
+from suite.plan.shards import digest
 from suite.results import Results
 from suite.results.analysis import Analysis
 from suite.sets.archive.listing import Listed
@@ -47,7 +49,8 @@ class Entry:
 
     `machines` are the ids of the machines that measured it, and `described` is its machine in one line. `stacks` is
     {stack: versions of its packages}. `trust` is the word of the badge on its page, and `noise` says how much equal
-    processes differ.
+    processes differ. `plan` is what it asks and runs, and `reproduced_by` are the other machines whose sets of the
+    same plan confirm it.
     """
 
     name: str
@@ -67,6 +70,8 @@ class Entry:
     noise: str
     questions: tuple[QuestionEntry, ...]
     points: tuple[Point, ...]
+    plan: str
+    reproduced_by: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, listed: Listed, report: Report) -> Entry:
@@ -89,6 +94,7 @@ class Entry:
             noise=noise(analysis, results),
             questions=tuple(questions(report, listed)),
             points=tuple(points_in(listed, results.rows)),
+            plan=f"{digest(file.plan)} {canonical_json(file.code)}" if (file := results.plan_file) else "",
         )
 
 

@@ -62,6 +62,14 @@ def signer(known: Manifest, signature: bytes, trusted: Path) -> str | None:
     return None
 
 
+def is_of(known: Manifest, signature: bytes) -> bool:
+    """Whether somebody, whoever it is, has signed this very set."""
+    with tempfile.NamedTemporaryFile() as signed:
+        Path(signed.name).write_bytes(signature)
+        done = keygen("-Y", "check-novalidate", "-n", NAMESPACE, "-s", signed.name, text=message(known))
+    return done.returncode == 0
+
+
 def allowed_signers(trusted: Path) -> str:
     """Returns a file of allowed signers as text. If the file is a public key, makes a line for it, with the file's name
     as the signer. Raises UserError for a file that is neither."""

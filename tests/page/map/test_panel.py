@@ -238,3 +238,10 @@ def test_processes_that_were_inferred_are_told_apart_from_those_that_ran() -> No
     made = report(results.Results(Path("nowhere"), plan_file(baseline="numpy"), rows, [], {}))
     known = {panel.stack: panel.facts["Processes"] for panel in made.panels}
     assert known == {"numpy": "3 ok of 3", "jax_jit": "0 ok of 3: 1 ran, 2 inferred"}
+
+
+def test_every_panel_has_the_command_that_reproduces_its_set(html_file: Path, made: Report) -> None:
+    assert made.results.plan is not None
+    command = f"./stackwars reproduce --set=&#39;{made.results.plan.set_id}&#39;"
+    text = html_file.read_text(encoding="utf-8").replace("'", "&#39;")
+    assert text.count(command) == len(made.panels)

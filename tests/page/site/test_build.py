@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -166,3 +167,28 @@ def test_a_site_of_published_sets_is_an_archive(tmp_path: Path) -> None:
     assert [verify(copies, name) for name in names] == [[], []], "what was published stays"
     build(SetSource(tmp_path / "results"), tmp_path / "other", quiet)  # of sets that nobody has published
     assert not [*(tmp_path / "other").rglob("results.parquet")]
+
+
+def test_a_set_is_reproduced_by_as_many_other_machines_as_confirm_it(tmp_path: Path) -> None:
+    """Two sets of one machine, two of another that agree, and one of a third that doesn't."""
+    names = [made(tmp_path / "results", day).folder.name for day in (1, 2)]
+    names += [
+        made(tmp_path / "results", day, machine="b-machine", model="Example CPU @ 2.80GHz").folder.name
+        for day in (3, 4)
+    ]
+    names.append(made(tmp_path / "results", 5, 4.0, "c-machine", model="Example CPU @ 2.80GHz").folder.name)
+    site = build(SetSource(tmp_path / "results"), tmp_path / "site", quiet)
+    by = {entry.set_id: entry.reproduced_by for entry in site.shown}
+    assert by == dict(zip(names, [("b-machine",)] * 2 + [("a-machine",)] * 2 + [()], strict=True))
+    told = json.loads((site.out / "site.json").read_text())["sets"]
+    assert [len(entry["reproduced_by"]) for entry in told] == [1, 1, 1, 1, 0]
+    index = (site.out / "index.html").read_text()
+    assert index.count("; reproduced by 1</small>") == 4 and index.count("; self-reported</small>") == 1
+
+
+def test_a_set_of_another_plan_reproduces_nothing(tmp_path: Path) -> None:
+    _, theirs = made(tmp_path / "results", 1), made(tmp_path / "results", 2, machine="b-machine")
+    theirs.settle(replace(theirs.plan_file, code={"gemm": {"asked": "another question"}}))
+    theirs.seal()
+    site = build(SetSource(tmp_path / "results"), tmp_path / "site", quiet)
+    assert [entry.reproduced_by for entry in site.shown] == [(), ()]
