@@ -20,8 +20,8 @@ from suite.stacks.catalog import STACKS
 ROW_HEIGHT = 26  # pixels
 HEIGHT = 280  # of a plot of lines, in pixels
 LABEL_HEIGHT = 15  # of a line's name beside the plot, in pixels
-LOOKS = 10  # ways to draw a line, each with a colour, a dash and a shape of its marks
-SHAPES = 5  # of a line's marks
+SHAPES, DASHES = 5, 4  # of a line's marks and of a line; a colour is that of two looks
+LOOKS = SHAPES * DASHES  # ways to draw a line: no two share both shape and dash
 
 # The columns of a mark; it needs only those that its shape has. It belongs to the row or line `of` this name, or to
 # none. Its `shape` is a `mark` at x and y, a `span` across or a `reach` up from `low` to `high`, a `part` of a bar, a
