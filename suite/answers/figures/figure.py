@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -35,7 +35,8 @@ POINTS = {"of": pl.String, "x": pl.Float64, "y": pl.Float64, "title": pl.String}
 @dataclass(frozen=True)
 class Figure:
     """A figure. `names` are those of its rows, from the top, or of its lines; the `values` stand at their right, in
-    words. `marks` are drawn in this order. The `legend` has (shape, kind, word); lines needn't be in it."""
+    words. `marks` are drawn in this order. The `legend` has (shape, kind, word); lines needn't be in it. A row of
+    `links` leads to the place of this name, and has the words of `below` in small print under its name."""
 
     id: str
     title: str
@@ -49,6 +50,8 @@ class Figure:
     up_label: str = ""
     values: Sequence[str] = ()
     legend: Sequence[tuple[str, str, str]] = ()
+    links: Mapping[str, str] = field(default_factory=dict)
+    below: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def height(self) -> int:
