@@ -43,7 +43,8 @@ class Machine:
     @property
     def sentence(self) -> str:
         """What its newest sets say of the framework that is judged on the most questions; empty where none is."""
-        judged = Counter(pair.names[0] for newest, *_ in self.questions for pair in newest.pairs)
+        found = [pair for newest, *_ in self.questions for pair in newest.pairs]
+        judged = Counter(pair.names[0] for pair in sorted(found, key=lambda it: catalogue_order(it.ours.stack)))
         most = judged.most_common(1)[0][0] if judged else ""
         asked = [(newest.track, [it for it in newest.pairs if it.names[0] == most]) for newest, *_ in self.questions]
         return of_many(asked)
