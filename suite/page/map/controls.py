@@ -14,7 +14,7 @@ from suite.page.map.cells import NOTHING, STATES, Square
 from suite.page.map.frameworks import best, best_dots
 from suite.page.map.means import mean_rows
 from suite.page.map.metrics import METRICS, STEADY, Metric
-from suite.page.map.page_map import FILTERS, Map, map_over
+from suite.page.map.page_map import FILTERS, Map, map_over, map_row
 from suite.page.map.sentence import overall
 from suite.page.sections.labels import comparison_anchor
 from suite.page.sections.timed.formulations import framework
@@ -117,8 +117,9 @@ class PageMap:
         names, rows = tuple(dict.fromkeys(every[stack] for stack in self.stacks if stack in every)), []
         for place, row in enumerate(self.shown.rows):
             found = dict(self.best[self.baseline][row.anchor])
-            over = self.map_by(STEADY, next(iter(found.values()), self.baseline)).rows[place]
-            cells = dict(zip(self.stacks, over.squares, strict=True))
+            over = self.analyses[next(iter(found.values()), self.baseline)]
+            ours = map_row(STEADY, over.comparisons[place], self.stacks, over, linked=not self.condensed)
+            cells = dict(zip(self.stacks, ours.squares, strict=True))
             squares = tuple(replace(cells[found[name]], of=found[name]) if name in found else NOTHING for name in names)
             rows.append(replace(row, squares=squares, note="" if found else NO_PAIR))
         return replace(
