@@ -11,7 +11,7 @@ import polars as pl
 from suite import units
 from suite.answers.answer import Answer, answer
 from suite.answers.figures.figure import Figure
-from suite.answers.figures.ratios import ratios
+from suite.answers.figures.ratios import dots
 from suite.answers.sentences import capital, counted, listed
 from suite.answers.show import Part, only, part
 from suite.results.analysis import Comparison
@@ -86,10 +86,15 @@ def apart(line: Mapping[str, Any]) -> str:
     return ""
 
 
-def speedups(comparison: Comparison, lines: pl.DataFrame, anchor: str, tie: float) -> Figure | None:
-    """Returns the figure of a comparison's speedups by its lines in the table; None if no stack has one."""
+def speedups(comparison: Comparison, lines: pl.DataFrame, anchor: str, tie: float) -> Figure:
+    """Returns the figure of a comparison's times and speedups by its lines in the table, a row for each planned
+    stack."""
     chosen = comparison.stands_in_for or comparison.baseline  # several baselines may have the same stand-in
-    return ratios(f"{anchor}-over-{chosen}", f"Speedup over {comparison.baseline}", lines, tie)
+    unit = units.time_unit(lines["median_seconds"])
+    told = pl.when(judged="baseline").then("judged").when(pl.col("counts")).then("verdict")
+    return dots(
+        f"{anchor}-over-{chosen}", comparison.name, lines.with_columns(verdict=told), tie, unit, comparison.baseline
+    )
 
 
 def short(table: pl.DataFrame) -> Part:

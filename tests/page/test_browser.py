@@ -80,6 +80,7 @@ def test_the_policy_blocks_a_foreign_script(tabs: Tabs, html_file: Path, tmp_pat
 
 def test_the_report_has_no_violation_of_axe_and_scrolls_only_in_its_tables(tabs: Tabs, html_file: Path) -> None:
     tab = tabs.open(html_file)
+    unfold(tab, ".as-map")
     panel = tab.locator(".panel").nth(2).get_attribute("id")
     tab.locator(f"#map a[href='#{panel}']").click()
     assert tab.locator(f"#{panel}").is_visible() and violations(tab, f"#{panel}") == []

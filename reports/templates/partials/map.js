@@ -7,7 +7,8 @@
   if (!store) return;
   var all = JSON.parse(store.textContent), map = document.getElementById("map"), bar = document.getElementById("controls");
   var means = list(map.querySelectorAll(".means")), asked = list(map.querySelectorAll(".asked")).map(questionOf);
-  var first = { baseline: bar.getAttribute("data-baseline"), metric: "steady", pass: "", precision: "", sure: "", times: "", hide: "" };
+  var first = { baseline: bar.getAttribute("data-baseline"), metric: "steady", pass: "", precision: "", sure: "", by: "", hide: "" };
+  var byFrameworks = document.getElementById("frameworks"), folded = document.querySelector(".as-map");
   var state, marked, drawn = first.metric + "|" + first.baseline; // what the page shows without this script
 
   function list(nodes) { return Array.prototype.slice.call(nodes); }
@@ -39,6 +40,7 @@
     if (!all.metrics[found.metric]) found.metric = first.metric;
     if (!all.metrics[found.metric].maps[found.baseline]) found.baseline = first.baseline;
     if (!all.metrics[found.metric].maps[found.baseline].means[found.pass + "|" + found.precision]) found.pass = found.precision = "";
+    if (found.by !== "frameworks" || !byFrameworks) found.by = "";
     found.hide = found.hide.split(",").filter(isName).join(",");
     return found;
   }
@@ -104,6 +106,33 @@
     });
     bar.querySelector("output").textContent = count + " of " + asked.length + " questions";
     document.getElementById("verdict").textContent = sentence(leads);
+  }
+  // Each framework's best stack alone, over the best one of the baseline's framework (suite/page/map/frameworks.py).
+  function bestOf(question) {
+    var best = all.best[state.baseline][question.id];
+    return best.map(function (it) {
+      return { framework: it[0], stack: it[1], baseline: best[0][1], entry: metric().maps[best[0][1]].cells[question.id][it[1]] };
+    });
+  }
+  function drawFrameworks() {
+    byFrameworks.caption.textContent = choice().caption.split(",")[0] + "." + byFrameworks.caption.textContent.split(/\.(.*)/)[1];
+    asked.forEach(function (question) {
+      var row = byFrameworks.querySelector(".asked a[href='#" + question.id + "']").closest(".asked"), best = bestOf(question);
+      row.hidden = question.row.hidden;
+      list(row.querySelectorAll("td")).forEach(function (cell) {
+        var it = best.filter(function (one) { return one.framework === cell.getAttribute("data-stack"); })[0];
+        var link = document.createElement("a"), name = document.createElement("small");
+        cell.className = "sq unplanned";
+        cell.replaceChildren();
+        if (!it) return;
+        link.href = question.cells[it.stack].querySelector("a").getAttribute("href");
+        cell.appendChild(link);
+        fill(cell, it.entry, question.name, metric().own[question.id][it.stack]);
+        name.className = "of";
+        name.textContent = it.stack;
+        link.appendChild(name);
+      });
+    });
   }
   function kind(entry) { return entry ? entry.css.split(" ")[0] : ""; }
   function isShown(stack) { return !hidden(stack); }
@@ -329,12 +358,17 @@
 
   function show() {
     list(bar.querySelectorAll("select")).forEach(function (select) { select.value = state[select.name]; });
-    ["sure", "times"].forEach(function (name) { bar.querySelector("[name=" + name + "]").checked = state[name] === "1"; });
+    bar.querySelector("[name=sure]").checked = state.sure === "1";
     each("#chips button", function (chip) { chip.setAttribute("aria-pressed", String(!hidden(chip.value))); });
-    ["sure", "times"].forEach(function (name) { document.body.classList.toggle(name, state[name] === "1"); });
+    document.body.classList.toggle("sure", state.sure === "1");
+    document.body.classList.toggle("of-frameworks", state.by === "frameworks");
+    // A figure of each question has steady steps; of other times and sizes there is the map.
+    document.body.classList.toggle("of-others", state.metric !== first.metric);
+    if (folded && (state.metric !== first.metric || state.sure === "1")) folded.open = true;
     var wanted = state.metric + "|" + state.baseline;
     drawMap(wanted !== drawn);
     if (wanted !== drawn) drawTables();
+    if (byFrameworks) drawFrameworks();
     drawn = wanted;
     hide();
   }
@@ -370,7 +404,8 @@
     go();
   });
   function close() {
-    var open = document.querySelector(".panel.open"), back = open && map.querySelector("a[href='#" + open.id + "']");
+    var open = document.querySelector(".panel.open");
+    var back = open && list(document.querySelectorAll("#overview a[href='#" + open.id + "']")).filter(isDrawn)[0];
     if (!open) return;
     state.at = "";
     history.replaceState(null, "", address());
@@ -400,6 +435,7 @@
   });
 
   // One stop for the Tab key in the chips and one in the map; the arrow keys move inside.
+  function isDrawn(node) { return node.getClientRects().length > 0; }
   function rove(box, lines) {
     lines.forEach(function (line, place) {
       line.forEach(function (node, column) { node.tabIndex = place || column ? -1 : 0; });
@@ -410,7 +446,7 @@
       lines.forEach(function (line, place) {
         var column = line.indexOf(event.target), to = null, down = place, right = column;
         if (column < 0) return;
-        do { down += step[0]; right += step[1]; to = (lines[down] || [])[right]; } while (to && !to.offsetParent);
+        do { down += step[0]; right += step[1]; to = (lines[down] || [])[right]; } while (to && !isDrawn(to));
         if (!to) return;
         event.preventDefault();
         event.stopImmediatePropagation();
@@ -424,14 +460,21 @@
   rove(map.tHead, [list(map.tHead.querySelectorAll(".sort"))]);
   rove(map, list(map.querySelectorAll(".asked tr")).map(function (line) { return list(line.querySelectorAll("a")); }));
 
+  list(document.querySelectorAll("#dots figure, #frameworks")).forEach(function (box) {
+    rove(box, list(box.querySelectorAll(".asked tr, .names a")).map(function (line) { return line.matches("a") ? [line] : list(line.querySelectorAll("a")); }));
+  });
+
   // What the map shows, as a file.
   function lines() {
     var chosen = choice(), out = [];
     asked.forEach(function (question) {
       if (question.row.hidden) return;
-      all.stacks.filter(isShown).forEach(function (stack) {
-        var entry = chosen.cells[question.id][stack], cell = question.cells[stack];
-        out.push({ question: question.name, stack: stack, metric: state.metric, baseline: state.baseline, verdict: kind(entry),
+      var stacks = all.stacks.filter(isShown).map(function (stack) {
+        return { stack: stack, baseline: state.baseline, entry: chosen.cells[question.id][stack] };
+      });
+      (state.by ? bestOf(question) : stacks).forEach(function (it) {
+        var entry = it.entry, cell = question.cells[it.stack];
+        out.push({ question: question.name, stack: it.stack, metric: state.metric, baseline: it.baseline, verdict: kind(entry),
           words: entry ? entry.words : cell.textContent.trim(), interval: entry ? entry.small : "", note: entry ? entry.note : "" });
       });
     });

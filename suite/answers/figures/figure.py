@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -20,8 +20,8 @@ from suite.stacks.catalog import STACKS
 ROW_HEIGHT = 26  # pixels
 HEIGHT = 280  # of a plot of lines, in pixels
 LABEL_HEIGHT = 15  # of a line's name beside the plot, in pixels
-LOOKS = 10  # ways to draw a line, each with a colour, a dash and a shape of its marks
-SHAPES = 5  # of a line's marks
+SHAPES, DASHES = 5, 4  # of a line's marks and of a line; a colour is that of two looks
+LOOKS = SHAPES * DASHES  # ways to draw a line: no two share both shape and dash
 
 # The columns of a mark; it needs only those that its shape has. It belongs to the row or line `of` this name, or to
 # none. Its `shape` is a `mark` at x and y, a `span` across or a `reach` up from `low` to `high`, a `part` of a bar, a
@@ -35,7 +35,8 @@ POINTS = {"of": pl.String, "x": pl.Float64, "y": pl.Float64, "title": pl.String}
 @dataclass(frozen=True)
 class Figure:
     """A figure. `names` are those of its rows, from the top, or of its lines; the `values` stand at their right, in
-    words. `marks` are drawn in this order. The `legend` has (shape, kind, word); lines needn't be in it."""
+    words. `marks` are drawn in this order. The `legend` has (shape, kind, word); lines needn't be in it. A row of
+    `links` leads to the place of this name, and has the words of `below` in small print under its name."""
 
     id: str
     title: str
@@ -49,6 +50,8 @@ class Figure:
     up_label: str = ""
     values: Sequence[str] = ()
     legend: Sequence[tuple[str, str, str]] = ()
+    links: Mapping[str, str] = field(default_factory=dict)
+    below: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def height(self) -> int:

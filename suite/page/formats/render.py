@@ -132,12 +132,21 @@ def environment() -> Environment:
         "flag_title": flag_title,
         "flag_words": flag_words,
         "brand": brand(project_address()),
+        "guide": guide,
     }
     return templates
 
 
 def brand(address: str) -> Markup:
     return Markup('<a href="{}">Stack Wars</a>').format(address) if address else Markup("Stack Wars")
+
+
+def guide(page: str, words: str) -> Markup:
+    """Returns a link to a page of the project's repository; without an address, the words and the page's name."""
+    address = project_address()
+    if not address:
+        return Markup("{} (<code>{}</code>)").format(words, page)
+    return Markup('<a href="{}/blob/main/{}">{}</a>').format(address, page, words)
 
 
 def term(word: str, words: str = "") -> Markup:

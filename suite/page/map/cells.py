@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 
 from suite import units
+from suite.answers.figures.ratios import SIGNS
 from suite.case import OUT_OF_MEMORY, Outcome
 from suite.results.case_row import CaseRow
 from suite.results.outcomes import WORDS, is_absent, outcome_text
@@ -17,7 +18,6 @@ from suite.sets.rows import IMPLAUSIBLE, NOT_RUN
 from suite.stats import Estimate, Word
 
 SHADES = (1.05, 1.25, 1.6, 2.5)  # a ratio, or its inverse, over the n-th of these has shade n
-SIGNS = {"faster": "▲", "slower": "▼", "tie": "=", "close": "≈", "undecided": "?", "baseline": "◆", "mean": ""}
 # {kind: (sign, words)} of a cell without a ratio. A kind is a CSS class, too.
 STATES = {
     "memory": ("▣", "out of memory"),
@@ -40,7 +40,8 @@ class Square:
     in a sentence. `colour` is `f1` to `f4` ahead of the baseline, `s1` to `s4` behind it. `href` is the link to the
     panel behind the cell. `note` is what a reader must know beside the verdict. `leads` says that no stack is shown to
     be faster: the cell is framed. `own` is the stack's own figure of what the map shows, such as its median, which a
-    narrow screen shows beside the ratio. `has_modes` says that its processes run in two modes.
+    reader sees beside the ratio. `has_modes` says that its processes run in two modes. `of` is the stack whose cell it
+    is, where the column has another name.
     """
 
     kind: str
@@ -53,6 +54,7 @@ class Square:
     leads: bool = False
     own: str = ""
     has_modes: bool = False
+    of: str = ""
 
     @property
     def verdict(self) -> str:

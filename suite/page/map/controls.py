@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any
 
-from suite.page.map.cells import SIGNS, STATES, Square
+from suite.answers.figures.figure import Figure
+from suite.answers.figures.ratios import SIGNS
+from suite.page.map.cells import NOTHING, STATES, Square
+from suite.page.map.frameworks import best, best_dots
 from suite.page.map.means import mean_rows
 from suite.page.map.metrics import METRICS, STEADY, Metric
-from suite.page.map.page_map import FILTERS, Map, map_over
+from suite.page.map.page_map import FILTERS, Map, map_over, map_row
 from suite.page.map.sentence import overall
 from suite.page.sections.labels import comparison_anchor
 from suite.page.sections.timed.formulations import framework
@@ -19,6 +22,11 @@ from suite.page.sections.timed.headlines import Headline, headlines
 from suite.results.analysis import Analysis
 from suite.results.baselines import rebased
 from suite.results.ranking import ranked_stacks
+from suite.verdicts.grouping import grouped
+
+DOTS_MOST = 6  # questions of a page that begins with a figure of each; one of more begins with the map
+BY_FRAMEWORK = "Each framework has its best stack by a steady step; above 1× is ahead of the baseline's framework."
+NO_PAIR = "No two frameworks are judged with the same formulation here."
 
 Over = dict[str, Analysis]  # {baseline: analysis}
 Cell = dict[str, str]
@@ -84,6 +92,54 @@ class PageMap:
     def shown(self) -> Map:
         return self.map_by(STEADY, self.baseline)
 
+    @property
+    def has_dots(self) -> bool:
+        """Whether the page begins with a figure of each question, and has the map folded below."""
+        return not self.condensed and len(self.analysis.comparisons) <= DOTS_MOST
+
+    @cached_property
+    def best(self) -> dict[str, dict[str, list[tuple[str, str]]]]:
+        """Returns {baseline: {anchor of a question: (framework, its best stack)}}, the baseline's framework first; none
+        where a page has one baseline, or no question has two frameworks."""
+        found = {
+            baseline: {
+                comparison_anchor(each): [(name, case.stack) for name, case, _ in best(each, over.pairing)]
+                for each in over.comparisons
+            }
+            for baseline, over in (self.analyses.items() if self.is_whole else ())
+        }
+        return found if any(found.get(self.baseline, {}).values()) else {}
+
+    @cached_property
+    def by_framework(self) -> Map:
+        """The map of frameworks: each cell is that of the framework's best stack over that of the baseline's."""
+        every = {stack: name for of in self.best.values() for found in of.values() for name, stack in found}
+        names, rows = tuple(dict.fromkeys(every[stack] for stack in self.stacks if stack in every)), []
+        for place, row in enumerate(self.shown.rows):
+            found = dict(self.best[self.baseline][row.anchor])
+            over = self.analyses[next(iter(found.values()), self.baseline)]
+            ours = map_row(STEADY, over.comparisons[place], self.stacks, over, linked=not self.condensed)
+            cells = dict(zip(self.stacks, ours.squares, strict=True))
+            squares = tuple(replace(cells[found[name]], of=found[name]) if name in found else NOTHING for name in names)
+            rows.append(replace(row, squares=squares, note="" if found else NO_PAIR))
+        return replace(
+            self.shown,
+            columns=names,
+            rows=tuple(rows),
+            means=(),
+            caption=f"{STEADY.words.capitalize()}. {BY_FRAMEWORK}",
+        )
+
+    @cached_property
+    def best_dots(self) -> list[list[tuple[list[str], Figure | None]]]:
+        """Of each question the figures of its frameworks, each with the baselines over which it is the same."""
+        tie, made = self.analysis.protocol.tie_ratio, []
+        for place, each in enumerate(self.analysis.comparisons):
+            found = {baseline: str(of[comparison_anchor(each)]) for baseline, of in self.best.items()}
+            alike = [(names, self.analyses[names[0]]) for names in grouped(found, found.__getitem__).values()]
+            made.append([(names, best_dots(over.comparisons[place], over.pairing, tie)) for names, over in alike])
+        return made
+
     @cached_property
     def sentence(self) -> str:
         return overall(self.analysis, self.stacks)
@@ -102,6 +158,7 @@ class PageMap:
         return {
             "stacks": self.stacks,
             "frameworks": {stack: framework(stack) for stack in self.stacks},
+            "best": self.best,
             "questions": {
                 comparison_anchor(each): {
                     "track": each.head.text("track"),

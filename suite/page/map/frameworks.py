@@ -1,21 +1,27 @@
-"""The first sentence, on the page, on the console and in Markdown: frameworks against each other, each by its best
-stack, which is that with the lowest median of those with a judged ratio. The others' are over the best one of the
-baseline's framework: ratio, interval and verdict are those of the table over it."""
+"""Frameworks against each other, in the first sentence, on the map and in its figures: each by its best stack, which is
+that with the lowest median of those with a judged ratio. The others' are over the best one of the baseline's framework:
+ratio, interval and verdict are those of the table over it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import polars as pl
 
 from suite import units
+from suite.answers.figures.figure import Figure
+from suite.answers.figures.ratios import ENDS, dots
 from suite.answers.sentences import listed
 from suite.page.map.sentence import NAMED, share, span
+from suite.page.sections.labels import comparison_anchor, panel_anchor
 from suite.page.sections.timed.formulations import formulation
 from suite.page.sections.timed.units import column_units
 from suite.results.analysis import Analysis, Comparison
 from suite.results.case_row import CaseRow
 from suite.stacks.catalog import STACKS
 from suite.verdicts.grouping import grouped
+from suite.verdicts.names import slug
 from suite.verdicts.speedups import Pairing
 from suite.verdicts.verdicts import Speedup
 
@@ -30,6 +36,10 @@ class Pair:
     ours: CaseRow
     base: CaseRow
     speedup: Speedup
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return named(self.ours)[0], named(self.base)[0]
 
     @property
     def is_ahead(self) -> bool:
@@ -82,24 +92,59 @@ def pairs(comparison: Comparison, pairing: Pairing) -> list[Pair]:
     return sorted(found, key=lambda pair: -pair.speedup.ratio.value)
 
 
+def best(comparison: Comparison, pairing: Pairing) -> list[tuple[str, CaseRow, Speedup | None]]:
+    """Returns each framework of a question with its best stack and the ratio over the first one's, which is the
+    baseline's framework."""
+    found = pairs(comparison, pairing)
+    cases: list[tuple[CaseRow, Speedup | None]] = [(found[0].base, None)] if found else []
+    return [(named(case)[0], case, ratio) for case, ratio in [*cases, *((pair.ours, pair.speedup) for pair in found)]]
+
+
+def best_dots(comparison: Comparison, pairing: Pairing, tie: float) -> Figure | None:
+    """Returns the figure of a question's frameworks, the lowest median first; None where none is judged."""
+    found = best(comparison, pairing)
+    if not found:
+        return None
+    lines = [
+        {
+            "stack": framework,
+            "counts": True,
+            "ended": "",
+            "median_seconds": case.steady,
+            "verdict": it.verdict if it else "baseline",
+            "judged_note": (it.why or it.note) if it else "",
+            **dict(zip(ENDS, (it.ratio.value, it.ratio.low, it.ratio.high) if it else (None,) * 3, strict=True)),
+        }
+        for framework, case, it in sorted(found, key=lambda each: each[1].steady)
+    ]
+    stacks = {framework: case.stack for framework, case, _ in found}
+    base, unit, anchor = found[0][0], column_units(comparison).steady, comparison_anchor(comparison)
+    table = pl.DataFrame(lines, infer_schema_length=None)
+    figure = dots(f"{anchor}-by-{slug(stacks[base])}", comparison.name, table, tie, unit, base)
+    links = {framework: panel_anchor(comparison, stack) for framework, stack in stacks.items()}
+    return replace(figure, links=links, below=stacks)
+
+
 def of_question(comparison: Comparison, pairing: Pairing) -> str:
     """Returns the clause on one question: the fastest framework over the baseline's, or the baseline's over the fastest
-    of the others; then the rest, whose intervals are in the table."""
+    of the others; then the rest, whose intervals are in the table. Empty where no framework is judged."""
+    found = pairs(comparison, pairing)
+    if not found:
+        return ""
     head, unit = comparison.head, column_units(comparison).steady
     workload, pass_ = head.text("workload"), head.text("pass")
     rest = comparison.name.removeprefix(f"{workload} {pass_}").strip(" ()").replace(" (", ", ")
     does = f"{VERBS.get(pass_, 'runs')} {workload}{f' ({rest})' * bool(rest)}"
-    first, *others = pairs(comparison, pairing)
+    first, *others = found
     asides = [pair.aside(is_turned=not first.is_ahead) for pair in others]
     return listed([first.told(does, unit), *asides], len(asides) + 1)
 
 
-def counted(comparisons: Sequence[Comparison], pairing: Pairing, which: str) -> str:
+def counted(found: Sequence[Pair], which: str) -> str:
     """Returns on how many questions each framework is shown to be faster or slower than the baseline's: `JAX is shown
     to be faster than PyTorch on 3 of 6 questions (1.71 to 1.99×) and slower on 3 (0.879 to 0.951×)`."""
-    found = [pair for comparison in comparisons for pair in pairs(comparison, pairing)]
     said: list[str] = []
-    for (ours, base), of in grouped(found, lambda it: (named(it.ours)[0], named(it.base)[0])).items():
+    for (ours, base), of in grouped(found, lambda it: it.names).items():
         words: list[str] = []
         verdicts = grouped(of, lambda it: it.speedup.verdict if it.speedup.verdict in APART else EVEN)
         for word, some in verdicts.items():
@@ -115,6 +160,11 @@ def frameworks(analysis: Analysis) -> str:
     asked = [each for each in analysis.comparisons if pairs(each, analysis.pairing)]
     if len(asked) <= NAMED:
         return ". ".join(of_question(each, analysis.pairing) for each in asked)
-    by_track = grouped(asked, lambda each: each.head.text("track"))
+    return of_many([(each.head.text("track"), pairs(each, analysis.pairing)) for each in asked])
+
+
+def of_many(asked: Sequence[tuple[str, Sequence[Pair]]]) -> str:
+    """Returns the sentences on many questions, each given by its track and pairs; empty without a pair."""
+    by_track = grouped(((track, pair) for track, found in asked for pair in found), lambda each: each[0])
     by_words = {f" of the {track} track" * (len(by_track) > 1): some for track, some in by_track.items()}
-    return ". ".join(counted(some, analysis.pairing, which) for which, some in by_words.items())
+    return ". ".join(counted([pair for _, pair in some], which) for which, some in by_words.items())

@@ -19,7 +19,7 @@ FILTERS = ("pass", "precision")
 @dataclass(frozen=True, slots=True)
 class MapRow:
     """One question over all columns. `values` has the question's pass and precision, `measured_at` its size and dims;
-    `note` says which stack stands in for the baseline."""
+    `note` says which stack stands in for the baseline. `folded` are cells of stacks without a column."""
 
     name: str
     anchor: str
@@ -27,6 +27,7 @@ class MapRow:
     values: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     measured_at: str = ""
+    folded: tuple[tuple[str, Square], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,8 +12,9 @@ from suite.case import canonical_json
 from suite.machine.description import processor
 from suite.order import natural
 from suite.page.map.cells import NOTHING, Square
-from suite.page.map.frameworks import of_question
+from suite.page.map.frameworks import Pair, of_question, pairs
 from suite.page.report import Report
+from suite.page.sections.whole_set.asked import AskedSection
 from suite.page.sections.whole_set.method import sampled
 from suite.page.site.history import Point, points_in, version_words
 from suite.plan.shards import digest
@@ -21,18 +23,27 @@ from suite.results.analysis import Analysis
 from suite.sets.archive.listing import Listed
 from suite.sets.rows import Row
 from suite.stats import reach
+from suite.verdicts.names import details, measured_at
+
+USUAL = {"track": "default", "cache": "cold", "target": "cpu"}  # what a question's details leave out
+SENTENCE = re.compile(r"(?<=[.?!])\s")  # its end
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionEntry:
     """One question of a set, with what other pages say of that set. `name` is the same in every set that has the
-    question; `answer` is the first that the set gives; `squares` is {stack: its cell in a map}."""
+    question, `title` says it in words, with its `details`; `answer` is the first that the set gives; `pairs` are its
+    frameworks; `squares` is {stack: its cell in a map}."""
 
     name: str
+    title: str
+    details: str
+    track: str
     workload: str
     machine_id: str
     baseline: str
     answer: str
+    pairs: tuple[Pair, ...]
     squares: dict[str, Square]
     set_name: str
     created_at: str
@@ -132,17 +143,23 @@ def questions(report: Report, listed: Listed) -> Iterator[QuestionEntry]:
     """Yields all questions of a set, as other pages of the site need them: with the cells of the set's own page."""
     if report.overview is None:
         return
-    shown = report.overview.shown
+    shown, files = report.overview.shown, report.section(AskedSection)
+    asked = {file.workload: SENTENCE.split(file.heading)[0].rstrip(".") for file in files.files} if files else {}
     # Rows of cases that were never run don't name a machine.
     machines = {row["comparison_id"]: row.text("machine_id") for row in report.analysis.rows if row.text("machine_id")}
     for comparison, answer, row in zip(report.analysis.comparisons, report.headlines, shown.rows, strict=True):
-        cells = zip(shown.columns, row.squares, strict=True)
+        cells, workload = zip(shown.columns, row.squares, strict=True), comparison.head.text("workload")
+        apart = [name for name, usual in USUAL.items() if comparison.head.text(name) != usual]
         yield QuestionEntry(
             name=comparison.head.comparison_name,
-            workload=comparison.head.text("workload"),
+            title=f"{asked.get(workload, workload.replace('_', ' '))} ({comparison.head.text('pass')})",
+            details="; ".join([measured_at(comparison.head), *details(comparison.head, apart)]),
+            track=comparison.head.text("track"),
+            workload=workload,
             machine_id=machines.get(comparison.id, ""),
             baseline=comparison.baseline,
             answer=f"{of_question(comparison, report.analysis.pairing) or answer.text.rstrip('.').partition('. ')[0]}.",
+            pairs=tuple(pairs(comparison, report.analysis.pairing)),
             squares={stack: replace(cell, href="") for stack, cell in cells if cell.kind != NOTHING.kind},
             set_name=listed.name,
             created_at=listed.created_at,

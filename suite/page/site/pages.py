@@ -4,13 +4,14 @@ machine."""
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from suite.order import natural
 from suite.page.formats.render import FILE_NAME, filled
 from suite.page.map.cells import NOTHING
+from suite.page.map.frameworks import of_many
 from suite.page.map.page_map import Map, MapRow
 from suite.page.site import history_page
 from suite.page.site.entry import Entry, QuestionEntry
@@ -39,19 +40,30 @@ class Machine:
     def map(self) -> Map | None:
         return newest_map(self.questions)
 
+    @property
+    def sentence(self) -> str:
+        """What its newest sets say of the framework that is judged on the most questions; empty where none is."""
+        found = [pair for newest, *_ in self.questions for pair in newest.pairs]
+        judged = Counter(pair.names[0] for pair in sorted(found, key=lambda it: catalogue_order(it.ours.stack)))
+        most = judged.most_common(1)[0][0] if judged else ""
+        asked = [(newest.track, [it for it in newest.pairs if it.names[0] == most]) for newest, *_ in self.questions]
+        return of_many(asked)
+
 
 def newest_map(questions: Sequence[Asked], *, with_machine: bool = False) -> Map | None:
-    """Returns a map of the newest answer to each question: questions down, stacks across. None without a question. It
-    has no means, which would mix questions of several sets."""
+    """Returns a map of the newest answer to each question: questions down, stacks across, variants of stacks folded.
+    None without a question. It has no means, which would mix questions of several sets."""
     if not questions:
         return None
-    columns = tuple(sorted({stack for newest, *_ in questions for stack in newest.stacks}, key=catalogue_order))
+    stacks = {stack for newest, *_ in questions for stack in newest.stacks if "@" not in stack}
+    columns = tuple(sorted(stacks, key=catalogue_order))
     rows = []
     for newest, *_ in questions:
         where = f", {newest.machine}" if with_machine else ""
         note = f"over {newest.baseline}, {newest.created_at[:10]}{where}"
         squares = tuple(newest.squares.get(stack, NOTHING) for stack in columns)
-        rows.append(MapRow(newest.name, row_id(newest), squares, note=note))
+        folded = tuple((stack, cell) for stack, cell in newest.squares.items() if stack not in stacks)
+        rows.append(MapRow(newest.title, row_id(newest), squares, {}, note, newest.details, folded))
     caption = "A steady step in the newest set that asks the question, over its baseline: above 1× is faster."
     return Map(caption, columns, tuple(rows))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import polars as pl
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suite.answers.figures.axes import LogAxis
-from suite.answers.figures.figure import HEIGHT, LABEL_HEIGHT, Figure, apart, looks_of
+from suite.answers.figures.figure import HEIGHT, LABEL_HEIGHT, LOOKS, SHAPES, Figure, apart, looks_of
+from suite.page.formats.render import TEMPLATES
 from suite.stacks.catalog import STACKS
 
 AXIS = LogAxis(1.0, 100.0)
@@ -48,6 +50,18 @@ def test_names_never_lie_on_each_other(wished: list[float]) -> None:
 
 def test_a_stack_has_one_look_and_no_two_lines_have_the_same() -> None:
     of_all = looks_of([*STACKS])
-    assert len({*of_all.values()}) == min(len(STACKS), 10) and looks_of(["torch_eager"])["torch_eager"] == 3
+    assert len({*of_all.values()}) == min(len(STACKS), LOOKS) and looks_of(["torch_eager"])["torch_eager"] == 3
     mixed = looks_of(["jax_jit", "jax_jit@0.10", "<script>"])
     assert mixed["jax_jit"] == of_all["jax_jit"] and len({*mixed.values()}) == 3
+
+
+def test_each_look_has_another_shape_or_dash_and_a_colour() -> None:
+    style = (TEMPLATES / "partials" / "lines.css").read_text(encoding="utf-8")
+    rules = [(selector, rule) for selector, rule in re.findall(r"([^{}]+)\{([^}]*)\}", style)]
+
+    def of(look: int, part: str, what: str) -> list[str]:
+        return [rule for names, rule in rules if re.search(rf"\.l{look}{part}(,|$)", names.strip()) and what in rule]
+
+    drawn = [(look % SHAPES, *of(look, " .joined", "dasharray")) for look in range(LOOKS)]
+    assert len({*drawn}) == LOOKS > 17
+    assert len({(look % SHAPES, *of(look, "", "color:")) for look in range(LOOKS)}) == LOOKS

@@ -92,6 +92,7 @@ def test_a_page_leads_to_the_project_and_to_the_code_of_its_history(
         environment.cache_clear()
         text = render(stored, tmp_path / "page.html").read_text(encoding="utf-8")
         assert (f'<p class="brand"><a href="{address}">Stack Wars</a></p>' in text) == bool(known)
+        assert (f'<a href="{address}/blob/main/docs/reference/page.md">How to read' in text) == bool(known)
         links = re.findall(f'<a href="{address}/blob/[0-9a-f]{{40}}/suite/workloads/ops/gemm/gemm_', text)
         assert bool(links) == bool(known and ours)
     environment.cache_clear()

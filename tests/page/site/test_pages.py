@@ -11,8 +11,14 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from playwright.sync_api import Page
 
+from suite.page.map.cells import Square
+from suite.page.map.frameworks import of_many, pairs
+from suite.page.report import report
 from suite.page.site.build import Site, build
+from suite.page.site.entry import QuestionEntry
+from suite.page.site.pages import newest_map
 from suite.page.site.sources import SetSource
+from suite.results import load
 from tests.browser import NARROW, Tabs, fits, told, too_wide_for_paper, unfold, violations
 from tests.page.site.conftest import made, quiet
 
@@ -163,3 +169,41 @@ def test_the_search_is_in_the_address(tabs: Tabs, site: Site) -> None:
     llama = searched(tabs.open(site.out / "index.html", "#workload=llama&words=2026"))
     assert (llama["sets"], llama["questions"]) == (1, 1)
     assert searched(tabs.open(site.out / "index.html", "#stack=no_such_stack"))["sets"] == 10
+
+
+def test_the_index_begins_with_what_each_machine_s_sets_say_of_frameworks(site: Site, ten: Path) -> None:
+    text = (site.out / "index.html").read_text(encoding="utf-8")
+    said = re.findall(r'<p class="verdict long">On <a href="(machines/[^"]*)">([^<]*)</a> (.*?)</p>', text)
+    assert [name for _, name, _ in said].count("Other CPU @ 3.10GHz") == 1 and len(said) == 3
+    assert all((site.out / page).is_file() for page, _, _ in said)
+    by_machine = {name: words for _, name, words in said}
+    # Over the set's baseline, NumPy: 20 against 12 ms, and on the other machine 20 against 30 ms.
+    assert re.fullmatch(
+        r"JAX is shown to be faster than NumPy on both questions \(1\.6\d to 1\.\d+×\)\.",
+        by_machine["Example CPU @ 2.80GHz"],
+    )
+    assert "JAX is shown to be slower than NumPy on both questions (0.6" in by_machine["Other CPU @ 3.10GHz"]
+    newest = report(load(ten / "20260307-120000-quick-cpu-a")).analysis
+    found = [
+        ("default", [it for it in pairs(each, newest.pairing) if it.names[0] == "JAX"]) for each in newest.comparisons
+    ]
+    assert by_machine["Example CPU @ 2.80GHz"] == f"{of_many(found)}."
+
+
+def test_the_index_leads_on_and_says_questions_in_words(site: Site) -> None:
+    text = (site.out / "index.html").read_text(encoding="utf-8")
+    for words in ("Documentation", "README", "How to read a report", "Ask your own question", "Send a set"):
+        assert f"{words} (<code>" in text, "this checkout's repository has no address"
+    names = re.findall(r'<th scope="row"><a href="history/[^"]*">([^<]*)</a><small>([^<]*)', text)
+    assert ("gemm (forward)", "tiny: n = 64; f32") in names and len(names) == 7
+
+
+def test_variants_of_stacks_are_folded_into_their_question() -> None:
+    squares = {stack: Square("faster", "2.00×", "[1.9, 2.1]", own="1 ms") for stack in ("numpy", "jax_jit@0.9:solve")}
+    question = QuestionEntry("n", "t", "d", "default", "w", "m", "numpy", "a", (), squares, "s", "2026-01-01", "cpu")
+    shown = newest_map([[question]])
+    assert (
+        shown
+        and shown.columns == ("numpy",)
+        and shown.rows[0].folded == (("jax_jit@0.9:solve", squares["jax_jit@0.9:solve"]),)
+    )

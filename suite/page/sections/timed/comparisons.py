@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -17,7 +17,7 @@ from suite.answers.figures.bars import KINDS, bars
 from suite.answers.figures.figure import Figure
 from suite.answers.figures.times import processes, runs
 from suite.answers.show import Part, only, part, rows_of, titles
-from suite.page.sections.labels import comparison_anchor, subtitle
+from suite.page.sections.labels import comparison_anchor, panel_anchor, subtitle
 from suite.page.sections.mkl_note import MklNote, mkl_note
 from suite.page.sections.section import AnswerSection, Context
 from suite.page.sections.timed.headlines import Headline, standing_in
@@ -101,8 +101,9 @@ class ComparisonView:
         )
 
     @property
-    def speedups(self) -> Figure | None:
-        return speedups(self.comparison, self.lines, self.anchor, self.frame.protocol.tie_ratio)
+    def speedups(self) -> Figure:
+        figure = speedups(self.comparison, self.lines, self.anchor, self.frame.protocol.tie_ratio)
+        return replace(figure, links={stack: panel_anchor(self.comparison, stack) for stack in figure.names})
 
     @property
     def console(self) -> Table:
