@@ -20,7 +20,7 @@ from suite.cli.app import run_tool
 from suite.cli.terminal.output import print_table
 
 ROOT = Path(__file__).parents[1]
-FILES = ROOT / "tests" / "judge"
+FILES = ROOT / "tests" / "extras" / "judge"
 STACKS = {"torch": "torch_eager", "jax": "jax_jit"}
 FALSE_ALARMS_MAX = 2
 
