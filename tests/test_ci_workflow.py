@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -22,9 +21,9 @@ from tests.typed import parsed
 
 ROOT = Path(__file__).parents[1]
 CI = ROOT / "docs" / "ci"
-ACTION, BENCHMARK, COMMENT, SUBMIT = (
+ACTION, BENCHMARK, COMMENT = (
     yaml.safe_load(path.read_text(encoding="utf-8"))
-    for path in (ROOT / "action.yml", CI / "benchmark.yml", CI / "comment.yml", CI / "submit.yml")
+    for path in (ROOT / "action.yml", CI / "benchmark.yml", CI / "comment.yml")
 )
 MAKES = ("-Es", "-m", "suite.environments", "orchestrator")
 LEFT_OUT = {".git", ".venv", ".environments", "results", "ci-results"}  # of the checkout's own folder
@@ -99,20 +98,6 @@ def test_what_comments_has_no_code_of_the_change() -> None:
     assert not any("${{" in step.get("run", "") for step in job["steps"])
     assert COMMENT["permissions"] == {"actions": "read", "pull-requests": "write"}
     assert not any("${{" in step.get("run", "") for step in ACTION["runs"]["steps"])
-
-
-def test_what_checks_an_archive_is_the_archive_s_own_and_can_write_nothing() -> None:
-    """The workflow of a change would be the change's own."""
-    assert SUBMIT[True] == "pull_request_target" and SUBMIT["permissions"] == {"contents": "read"}  # True: `on`
-    (job,) = SUBMIT["jobs"].values()
-    stranger, ours = (step["with"] for step in job["steps"] if "checkout" in step.get("uses", ""))
-    assert (
-        "merge" in stranger["ref"] and not stranger["persist-credentials"] and ours["repository"] == "OWNER/stack-wars"
-    )
-    runs = [shlex.split(step["run"]) for step in job["steps"] if "run" in step]
-    assert not any("${{" in word for words in runs for word in words)
-    assert {program for program, *_ in runs} == {"stack-wars/stackwars"}
-    assert [parsed(words)[0] for _, *words in runs] == ["submit", "site"]
 
 
 def test_no_clone_runs_the_workflows_unasked() -> None:

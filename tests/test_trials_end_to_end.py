@@ -43,11 +43,16 @@ ENDS = {
     ("duplicate_rows", "jax_jit", "add"): WRONG,
     ("rank_deficient", "tf_xla", "orthogonal"): UNSUPPORTED,
     ("rank_deficient", "torchax_jit", "lstsq"): UNSUPPORTED,
-    ("jacobian", "torchax_jit", "reverse"): UNSUPPORTED,
     ("shrink", "torch_eager", "smooth"): DIFFER,
     ("shrink", "jax_jit", "sharp"): DIFFER,
 }
-BROKEN = {("bicubic", "torchax_jit", "bicubic_antialias"): "inside torchax"}  # errors of a framework, which is named
+# Errors of a framework, which is named: torchax 0.0.13 calls its antialiased resize with what that can't take, and
+# under vmap its gradient of tanh has another shape than PyTorch asks for.
+BROKEN = {
+    ("bicubic", "torchax_jit", "bicubic_antialias"): "inside torchax",
+    ("shrink", "torchax_jit", "smooth"): "inside torchax",
+    ("jacobian", "torchax_jit", "reverse"): "inside torch",
+}
 pytestmark = pytest.mark.stacks
 
 

@@ -23,7 +23,7 @@ def without(gone: list[str], copy: Path) -> Path:
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in filter(None, tracked.split("\0")):
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ROOT / name, copy / name, follow_symlinks=False)
+        shutil.copy(ROOT / name, copy / name, follow_symlinks=False)
     for name in gone:
         shutil.rmtree(copy / "suite" / "extras" / name)
         shutil.rmtree(copy / "tests" / "extras" / name)

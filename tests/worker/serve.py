@@ -17,6 +17,8 @@ if __name__ == "__main__":
             with (folder / name).open("wb") as log:
                 os.dup2(log.fileno(), number)
         code = main([str(folder / "ATTEMPT.json"), "--out", str(folder)])
+        if dynamo := sys.modules.get("torch._dynamo"):
+            dynamo.reset()  # after eight programs of one function it would leave the ninth to eager mode
         sys.stdout.flush()
         sys.stderr.flush()
         print(code, file=answers, flush=True)
