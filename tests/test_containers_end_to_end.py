@@ -159,10 +159,10 @@ def test_a_killed_run_is_cleaned_up_and_completed(client: DockerClient, tmp_path
     folder = until(lambda: next(iter(tmp_path.glob("[0-9]*-tiny-*")), None), begun)
     ours = {"label": f"{SET}={folder.name}", "status": "running"}
     (container,) = until(lambda: client.containers.list(filters=ours), begun)
-    container.pause()  # so that it doesn't end by itself meanwhile
+    container.kill("SIGSTOP")  # its init, so that the container doesn't end by itself meanwhile
     begun.send_signal(signal.SIGKILL)
     begun.communicate()
-    container.unpause()
+    container.kill("SIGCONT")
     assert client.containers.list(filters=ours), "a killed orchestrator can't clean up"
     rows, said = resume(folder)
     assert "Removed the container that a killed run had left" in said
