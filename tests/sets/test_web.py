@@ -178,7 +178,7 @@ def test_a_server_that_misbehaves(
         monkeypatch.setattr(web, limit, 0.5)
     with serving(tmp_path / "site", bad(answer)) as address, pytest.raises(UserError, match=said):
         fetch.fetch(archive_at(address), published.name, tmp_path / "here")
-    assert not [*(tmp_path / "here").iterdir()]
+    assert not [*(tmp_path / "here").glob("*")]  # on a busy machine it times out before the folder is made
 
 
 def test_a_list_with_paths_for_names_is_refused(tmp_path: Path) -> None:
