@@ -22,6 +22,15 @@ def ratio_axis(table: pl.DataFrame, tie: float) -> LogAxis:
     return LogAxis.over([*ends, 1 / tie, tie])
 
 
+def behind(rows: pl.DataFrame, tie: float) -> list[pl.DataFrame]:
+    """Returns what lies behind the marks: the band in which a ratio is a tie, the line at 1×, and the intervals."""
+    return [
+        pl.DataFrame({"shape": ["band"], "low": [1 / tie], "high": [tie]}),
+        pl.DataFrame({"shape": ["rule"], "x": [1.0], "kind": ["one"]}),
+        rows.drop_nulls(("low", "high")).with_columns(shape=pl.lit("span")),
+    ]
+
+
 def ratios(
     id_: str, title: str, table: pl.DataFrame, tie: float, axis: LogAxis | None = None, by: str = "stack"
 ) -> Figure | None:
@@ -40,9 +49,7 @@ def ratios(
         names=rows["of"].to_list(),
         values=values,
         marks=[
-            pl.DataFrame({"shape": ["band"], "low": [1 / tie], "high": [tie]}),
-            pl.DataFrame({"shape": ["rule"], "x": [1.0], "kind": ["one"]}),
-            rows.drop_nulls(("low", "high")).with_columns(shape=pl.lit("span")),
+            *behind(rows, tie),
             rows.select("of", "x", "kind", pl.Series("title", titles), shape=pl.lit("mark")),
         ],
         across=axis,
@@ -67,9 +74,7 @@ def dots(id_: str, title: str, table: pl.DataFrame, tie: float, unit: units.Unit
         names=rows["of"].to_list(),
         values=values,
         marks=[
-            pl.DataFrame({"shape": ["band"], "low": [1 / tie], "high": [tie]}),
-            pl.DataFrame({"shape": ["rule"], "x": [1.0], "kind": ["one"]}),
-            rows.drop_nulls(("low", "high")).with_columns(shape=pl.lit("span")),
+            *behind(rows, tie),
             rows.with_columns(pl.Series("title", titles), shape=pl.lit("mark")).drop("low", "high").drop_nulls("x"),
         ],
         across=axis,
