@@ -48,10 +48,7 @@ def ratios(
         title=title,
         names=rows["of"].to_list(),
         values=values,
-        marks=[
-            *behind(rows, tie),
-            rows.select("of", "x", "kind", pl.Series("title", titles), shape=pl.lit("mark")),
-        ],
+        marks=[*behind(rows, tie), rows.select("of", "x", "kind", pl.Series("title", titles), shape=pl.lit("mark"))],
         across=axis,
         ticks=axis.ticks(words=lambda value: f"{units.short(value)}×"),
         label=f"speedup, log scale; shaded: tie, within {units.percent(tie - 1)}",
