@@ -62,7 +62,8 @@ def kept(file: PlanFile) -> Iterator[str]:
 class CellRecipe:
     """The command that runs a cell again, and what it runs in plain words: `company` is what runs beside the stack, and
     `compared` the part of the command that names the baseline. If that is `beside` it, the page puts the baseline that
-    a reader chooses in place of both."""
+    a reader chooses in place of both. `reproduce` is the command that runs the whole set's plan on another machine; empty
+    for a set that compares revisions."""
 
     start: str
     compared: str
@@ -70,6 +71,7 @@ class CellRecipe:
     company: str
     beside: bool
     about: tuple[str, ...]
+    reproduce: str
 
     @property
     def command(self) -> str:
@@ -91,7 +93,7 @@ def cell_recipe(rows: Sequence[Row], cell: CaseRow, comparison: Comparison, file
     """Returns how to run a cell again: beside the comparison's baseline, or alone if the case failed. `rows` are those
     of its processes. Of a set that compares revisions there is no other way than all of it, in their repository."""
     if file.revisions:
-        return CellRecipe(file.command, "", "", " and all others of the set", beside=False, about=())
+        return CellRecipe(file.command, "", "", " and all others of the set", beside=False, about=(), reproduce="")
     case, blocks = rows[0].case, len({row["block"] for row in rows})
     baseline = case.stack_name if cell.failed else comparison.baseline
     is_alone = baseline == case.stack_name
@@ -102,6 +104,7 @@ def cell_recipe(rows: Sequence[Row], cell: CaseRow, comparison: Comparison, file
         company=" alone" if is_alone else f" and the baseline {baseline}",
         beside=not cell.failed,
         about=tuple(about(case, comparison, file, blocks)),
+        reproduce=f"{COMMAND} reproduce --set={shlex.quote(file.plan.set_id)}",
     )
 
 
