@@ -62,8 +62,8 @@ def kept(file: PlanFile) -> Iterator[str]:
 class CellRecipe:
     """The command that runs a cell again, and what it runs in plain words: `company` is what runs beside the stack, and
     `compared` the part of the command that names the baseline. If that is `beside` it, the page puts the baseline that
-    a reader chooses in place of both. `reproduce` is the command that runs the whole set's plan again elsewhere; empty for
-    a set that compares revisions."""
+    a reader chooses in place of both. `reproduce` is the command that runs the whole set's plan again elsewhere; empty
+    for a set that compares revisions."""
 
     start: str
     compared: str
