@@ -61,7 +61,6 @@ OWN = {
     "read": {
         "report": ("sets.report:report", "Render a result set's report: its HTML page, or Markdown, CSV or JSON."),
         "compare": ("sets.compare:compare", "Compare result sets case by case; or two values of a field within one."),
-        "history": ("sets.archives:history", "Show how long a step took in every result set and where that changed."),
         "ir": ("sets.programs:ir", "Compare the programs that two cases hand to their compilers."),
     },
     "share": {
@@ -69,7 +68,6 @@ OWN = {
         "sets": ("sets.archives:sets", "List the result sets in a folder of this machine, or in an archive."),
         "fetch": ("sets.archives:fetch", "Download a result set from an archive, and render its report."),
         "verify": ("sets.verify:verify", "Check whether a set is as its manifest says, and who signed it."),
-        "site": ("sets.archives:site", "Write pages of all result sets of a folder or an archive."),
     },
     "here": {
         "list": ("project.catalogue:catalogue", "List workloads, stacks, sizes, presets, and what can't run here."),

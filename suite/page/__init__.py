@@ -1,2 +1,1 @@
-"""Turns a result set into one HTML page, and into the tables and data of the console, Markdown, CSV and JSON.
-`site/` makes pages of many sets."""
+"""Turns a result set into one HTML page, and into the tables and data of the console, Markdown, CSV and JSON."""

@@ -117,13 +117,6 @@ def test_a_verdict_on_a_set(home: Path) -> None:
     assert told(home, "verify", "--from=shelf") == archived
 
 
-def test_a_history(home: Path) -> None:
-    points = told(home, "history", "--workload=gemm", "--pass=forward")["points"]
-    assert [(each["stack"], each["processes"]) for each in points] == [("jax_jit", 2), ("numpy", 2)]
-    assert not any(each["change"] for each in points)
-    assert all(each["low_seconds"] < each["seconds"] < each["high_seconds"] for each in points)
-
-
 def test_dry_runs(home: Path) -> None:
     words = ("--preset=tiny", "--stack=numpy", "--dims", "n=1000000", "--dims", "n=64", "--limit-memory=2GiB")
     found = told(home, "run", "gemm", "--dry-run", "--pass=forward", *words)

@@ -19,7 +19,7 @@ TINY = ("--preset=tiny", "--workload=ffn", "--pass=forward", "--stack=numpy", "-
 
 
 def without(gone: list[str], copy: Path) -> Path:
-    """Returns a copy of the checkout without some extras and their tests."""
+    """Returns a copy of the checkout without some extras, their tests and their templates."""
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in filter(None, tracked.split("\0")):
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
@@ -27,6 +27,7 @@ def without(gone: list[str], copy: Path) -> Path:
     for name in gone:
         shutil.rmtree(copy / "suite" / "extras" / name)
         shutil.rmtree(copy / "tests" / "extras" / name)
+        shutil.rmtree(copy / "reports" / "templates" / name, ignore_errors=True)  # only some have templates
     (copy / ".environments").symlink_to(ROOT / ".environments")
     return copy
 

@@ -10,11 +10,10 @@ import pytest
 
 from suite.errors import UserError
 from suite.machine import facts
-from suite.page.site.history import history
 from suite.protocol import Protocol
 from suite.results.between_sets import Times, compare_sets
 from suite.run.start import reopen
-from suite.sets.comparability import FACTS, MACHINE, OF_MACHINE, PLAN, REFUSED, SAID, SERIES, case_facts, differences
+from suite.sets.comparability import FACTS, MACHINE, OF_MACHINE, PLAN, REFUSED, case_facts, differences
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row
 from suite.workloads.questions.question import load
@@ -98,23 +97,10 @@ def test_a_fact_that_differs_has_its_consequence(tmp_path: Path, fact: str) -> N
     assert told == {fact}
     assert (change.verdict is None) == bool(pair.unlike) == (found is REFUSED)
     assert (change.ratio is None) == (found is REFUSED and fact not in OF_MACHINE)
-    points = history(tmp_path, None, "gemm", "*", print)
-    assert len({point.series for point in points}) == (2 if found in (REFUSED, SERIES) else 1)
-    in_manifests = fact != "protocol"  # histories read manifests
-    assert bool(points[1].since) == (found is SAID and in_manifests)
 
 
-def test_what_is_unknown_is_no_difference_and_joins_nothing_that_is_refused(tmp_path: Path) -> None:
+def test_what_is_unknown_is_no_difference() -> None:
     assert differences({"kernel": "6.1"}, {"kernel": None}) == differences({}, {"kernel": "6.1"}) == []
-    for day, way in enumerate(("rounds", None, "alone"), 1):
-        stored(tmp_path, f"set-{day}", day, "sampling", way)
-    points = history(tmp_path, None, "gemm", "*", print)
-    assert [(point.set_name[:10], point.kind) for point in points] == [
-        ("2026-03-01", 0),
-        ("2026-03-02", 0),
-        ("2026-03-03", 1),
-    ]
-    assert points[2].apart == "way of sampling rounds → alone"
 
 
 def test_one_question_of_two_that_was_changed_has_no_verdict(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`sets`, `verify`, `fetch`, `history` and `site` as typed: what is told, and the exit codes."""
+"""`sets`, `verify` and `fetch` as typed: what is told, and the exit codes."""
 
 from __future__ import annotations
 
@@ -77,37 +77,10 @@ def test_what_is_no_set_is_no_finding(home: Path) -> None:
 
 
 def test_a_place_that_is_not_there_is_a_usage_mistake(home: Path) -> None:
-    for words in (["sets"], ["history", "--workload=gemm"], ["cloud", "--to=s3://bucket/sets"]):
+    for words in (["sets"], ["verify"], ["fetch", "--set=2026"]):
         done = invoke(home, *words, "--from=nowhere")
         assert (done.returncode, done.stdout) == (2, "")
         assert "./stackwars archive --to=nowhere" in done.stderr
     (home / "empty").mkdir()
     assert invoke(home, "sets", "--from=empty").stdout.count("\n") == 1
     assert invoke(home, "sets", "--results=empty").returncode == 0
-
-
-def test_a_set_that_was_fetched_is_counted_once(home: Path) -> None:
-    before = invoke(home, "history", "--workload=gemm")
-    assert before.returncode == 0 and before.stdout.count("2026-03-01 12:30") == 2, "one line a stack"
-    assert invoke(home, "fetch", f"--set={NAME[:8]}", "--from=shelf").returncode == 0
-    assert len(list((home / "results").iterdir())) == 2
-    after = invoke(home, "history", "--workload=gemm")
-    assert after.stdout == before.stdout
-
-
-def test_a_site_of_the_sets_here_or_of_an_archive(home: Path) -> None:
-    here = invoke(home, "site")
-    assert (here.returncode, here.stdout) == (0, "site/index.html  1 set\n"), here.stderr
-    name = archive_of(home).name
-    assert f"sets/{name}/report.html" in here.stderr
-    assert invoke(home, "site").stdout == "site/index.html  1 set\n"
-    of_archive = invoke(home, "site", "--from=shelf", "--out=public")
-    assert of_archive.stdout == "public/index.html  1 set\n"
-    assert (home / "public" / "sets" / name / "report.html").read_bytes() == (
-        home / "site" / "sets" / name / "report.html"
-    ).read_bytes()
-    (archive_of(home) / "plan.json").write_text("{}")
-    damaged = invoke(home, "site", "--from=shelf", "--out=public")
-    assert damaged.returncode == 0 and damaged.stdout == "public/index.html  no set, 1 not shown\n"
-    assert f"{name} isn't shown: " in damaged.stderr
-    assert invoke(home, "site", "--from=nowhere").returncode == invoke(home, "site", "--from=results").returncode == 2

@@ -3,7 +3,6 @@ as what it isn't."""
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import json
 import re
@@ -23,8 +22,6 @@ from suite.guard.out import write_out
 from suite.guard.printable import printable
 from suite.page.formats.export import export
 from suite.page.formats.render import render
-from suite.page.site import history_page
-from suite.page.site.history import Point
 from suite.sets.result_set import ResultSet
 from tests.results.rows import attempt_of, make_set, record, row_of
 
@@ -70,26 +67,6 @@ def test_a_page(store: ResultSet) -> None:
     page = render(store.folder).read_text(encoding="utf-8")
     assert "because" in page and "evil" in page
     assert not CONTROLS.search(page)
-
-
-def test_a_page_of_history(tmp_path: Path) -> None:
-    point = Point(
-        set_name=f"set{EVIL}",
-        created_at="2026-03-01T12:00:00",
-        machine_id="m",
-        machine=EVIL,
-        case_id="c",
-        question=f"question{EVIL}",
-        stack=f"stack{EVIL}",
-        versions=EVIL,
-        logs=(0.0, 0.1),
-        facts={},
-        apart=EVIL,
-        since=EVIL,
-    )
-    points = [point, dataclasses.replace(point, created_at="2026-03-02")]
-    write_out(tmp_path / "page.html", history_page.page("History", points))
-    assert not CONTROLS.search((tmp_path / "page.html").read_text(encoding="utf-8"))
 
 
 def test_a_file_of_any_text(tmp_path: Path) -> None:

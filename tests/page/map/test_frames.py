@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from suite.page.map.controls import PageMap
-from suite.page.report import Report
 from suite.page.sections.timed.headlines import headlines
-from suite.page.site.entry import questions
 from suite.results import Results
 from suite.results.analysis import Analysis, analyse
 from suite.results.baselines import rebased
 from suite.results.shown import only
-from suite.sets.archive.listing import Listed
 from tests.plan_files import plan_file
 from tests.results.rows import rows_of
 
@@ -75,15 +71,6 @@ def test_a_page_over_one_baseline_has_no_frame_that_its_cells_contradict(loaded:
         for _, (question, stack), kind, is_framed in seen:
             assert not (is_framed and (kind == "slower" or (stack == analysis.baseline and question in faster)))
         assert any(is_framed for *_, is_framed in seen)
-
-
-def test_a_site_s_maps_have_the_frames_of_the_set_s_page() -> None:
-    made = Report(Results(Path("a-set"), plan_file(), [], [], {}), restless(1))
-    assert made.overview
-    rows = made.overview.shown.rows
-    for row, entry in zip(rows, questions(made, Listed("", "", {})), strict=True):
-        framed = {stack for stack, square in zip(made.overview.stacks, row.squares, strict=True) if square.leads}
-        assert {stack for stack, square in entry.squares.items() if square.leads} == framed != set()
 
 
 # By its restless processes numpy has the lowest median, though it isn't shown to be faster than anybody; jax_jit isn't

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from suite.errors import UserError
-from suite.page.site.build import Site, build
-from suite.page.site.sources import SetSource
+from suite.extras.site.build import Site, build
+from suite.extras.site.sources import SetSource
 from suite.sets.archive.fetch import verify
 from suite.sets.archive.listing import of_storage
 from suite.sets.archive.publish import publish
 from suite.sets.archive.storage import Storage
 from suite.sets.result_set import ResultSet
-from tests.page.site.conftest import made, quiet
+from tests.extras.site.conftest import made, quiet
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -11,13 +11,13 @@ from itertools import permutations
 from pathlib import Path
 
 from suite.errors import UserError
+from suite.extras.site import pages
+from suite.extras.site.entry import Entry
+from suite.extras.site.sources import SetSource
 from suite.guard.out import write_own
 from suite.guard.printable import printable
 from suite.page.formats.render import FILE_NAME, page_of
 from suite.page.report import report
-from suite.page.site import pages
-from suite.page.site.entry import Entry
-from suite.page.site.sources import SetSource
 from suite.page.tables import known
 from suite.results import Results, load
 from suite.results.reproduction import confirms

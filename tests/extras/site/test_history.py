@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -12,14 +13,18 @@ import pyarrow.parquet as pq
 import pytest
 
 from suite.errors import UserError
-from suite.page.site import history_page
-from suite.page.site.history import Point, changes, history
+from suite.extras.site import history_page
+from suite.extras.site.history import Point, changes, history
+from suite.guard.out import write_out
 from suite.results import load
 from suite.sets.archive.publish import publish
 from suite.sets.archive.storage import Storage
+from suite.sets.comparability import FACTS, REFUSED, SAID, SERIES
 from suite.sets.result_set import ResultSet
+from tests.cli.terminal.test_plain_text import CONTROLS, EVIL
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, record, row_of
+from tests.sets.test_comparability import VALUES, stored
 
 STORED = Path(__file__).parents[2] / "results" / "sets" / "three_questions"
 
@@ -179,3 +184,45 @@ def test_one_pass_alone(tmp_path: Path) -> None:
     assert 0 < len(train) < len(both) and train == [each for each in both if "-train-" in each.question]
     with pytest.raises(UserError, match=r"--stack=numpy --pass=backward\."):
         history(tmp_path, None, "*", "numpy", lambda text: None, ("backward",))
+
+
+def test_a_page_of_history(tmp_path: Path) -> None:
+    point = Point(
+        set_name=f"set{EVIL}",
+        created_at="2026-03-01T12:00:00",
+        machine_id="m",
+        machine=EVIL,
+        case_id="c",
+        question=f"question{EVIL}",
+        stack=f"stack{EVIL}",
+        versions=EVIL,
+        logs=(0.0, 0.1),
+        facts={},
+        apart=EVIL,
+        since=EVIL,
+    )
+    points = [point, dataclasses.replace(point, created_at="2026-03-02")]
+    write_out(tmp_path / "page.html", history_page.page("History", points))
+    assert not CONTROLS.search((tmp_path / "page.html").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("fact", FACTS)
+def test_a_fact_that_differs_begins_another_series_or_is_said(tmp_path: Path, fact: str) -> None:
+    for day, value in enumerate(VALUES[fact], 1):
+        stored(tmp_path, f"set-{day}", day, fact, value)
+    points, consequence = history(tmp_path, None, "gemm", "*", print), FACTS[fact].consequence
+    assert len({point.series for point in points}) == (2 if consequence in (REFUSED, SERIES) else 1)
+    in_manifests = fact != "protocol"  # histories read manifests
+    assert bool(points[1].since) == (consequence is SAID and in_manifests)
+
+
+def test_what_is_unknown_joins_nothing_that_is_refused(tmp_path: Path) -> None:
+    for day, way in enumerate(("rounds", None, "alone"), 1):
+        stored(tmp_path, f"set-{day}", day, "sampling", way)
+    points = history(tmp_path, None, "gemm", "*", print)
+    assert [(point.set_name[:10], point.kind) for point in points] == [
+        ("2026-03-01", 0),
+        ("2026-03-02", 0),
+        ("2026-03-03", 1),
+    ]
+    assert points[2].apart == "way of sampling rounds → alone"

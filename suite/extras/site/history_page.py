@@ -14,9 +14,9 @@ import polars as pl
 from suite import units
 from suite.answers.figures.dated import over_sets
 from suite.answers.figures.figure import Figure
+from suite.extras.site.history import Point
 from suite.order import natural
 from suite.page.formats.render import filled
-from suite.page.site.history import Point
 from suite.page.tables import Table
 
 HEADS = ("date (UTC)", "set", "versions", "a step", "interval", "change", "what else changed")
@@ -145,7 +145,7 @@ def page(title: str, points: Sequence[Point], links: Mapping[str, str] | None = 
     """Returns the HTML of a history. `links` is {set's name: address of its page}, `home` the address of the site's
     index."""
     return filled(
-        "history.html.j2",
+        "site/history.html.j2",
         styles=("style.css", "lines.css"),
         title=title,
         panels=panels_of(points),

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suite.page.site.build import Site, build
-from suite.page.site.sources import SetSource
+from suite.extras.site.build import Site, build
+from suite.extras.site.sources import SetSource
 from suite.sets.result_set import ResultSet
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, record, row_of

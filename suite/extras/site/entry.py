@@ -9,6 +9,7 @@ from typing import Any
 
 from suite import units
 from suite.case import canonical_json
+from suite.extras.site.history import Point, points_in, version_words
 from suite.machine.description import processor
 from suite.order import natural
 from suite.page.map.cells import NOTHING, Square
@@ -16,7 +17,6 @@ from suite.page.map.frameworks import Pair, of_question, pairs
 from suite.page.report import Report
 from suite.page.sections.whole_set.asked import AskedSection
 from suite.page.sections.whole_set.method import sampled
-from suite.page.site.history import Point, points_in, version_words
 from suite.plan.shards import digest
 from suite.results import Results
 from suite.results.analysis import Analysis

@@ -8,14 +8,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from suite.extras.site import history_page
+from suite.extras.site.entry import Entry, QuestionEntry
+from suite.extras.site.history import Point, marked
 from suite.order import natural
 from suite.page.formats.render import FILE_NAME, filled
 from suite.page.map.cells import NOTHING
 from suite.page.map.frameworks import of_many
 from suite.page.map.page_map import Map, MapRow
-from suite.page.site import history_page
-from suite.page.site.entry import Entry, QuestionEntry
-from suite.page.site.history import Point, marked
 from suite.results.ranking import catalogue_order
 from suite.verdicts.names import slug
 

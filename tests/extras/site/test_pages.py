@@ -11,16 +11,16 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from playwright.sync_api import Page
 
+from suite.extras.site.build import Site, build
+from suite.extras.site.entry import QuestionEntry
+from suite.extras.site.pages import newest_map
+from suite.extras.site.sources import SetSource
 from suite.page.map.cells import Square
 from suite.page.map.frameworks import of_many, pairs
 from suite.page.report import report
-from suite.page.site.build import Site, build
-from suite.page.site.entry import QuestionEntry
-from suite.page.site.pages import newest_map
-from suite.page.site.sources import SetSource
 from suite.results import load
 from tests.browser import NARROW, Tabs, fits, told, too_wide_for_paper, unfold, violations
-from tests.page.site.conftest import made, quiet
+from tests.extras.site.conftest import made, quiet
 
 HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7 * 7 }}"
 
