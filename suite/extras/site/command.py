@@ -37,7 +37,7 @@ def history(
     :param out: also write the history to this file: a page (.html) or a table (.parquet); `-` is standard output
     """
     forms: dict[str, Callable[[Sequence[Point]], str | bytes]] = {
-        ".html": partial(history_page.page, "History"),
+        ".html": partial(history_page.page, "History", ""),
         ".parquet": history_page.parquet,
     }
     suffix = ".html" if out and is_stream(out) else Path(out or "").suffix

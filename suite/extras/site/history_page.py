@@ -141,13 +141,16 @@ def facts_changed(group: Sequence[Sequence[Point]], places: Mapping[str, int]) -
     return {place: "; ".join(changes) for place, changes in words.items()}
 
 
-def page(title: str, points: Sequence[Point], links: Mapping[str, str] | None = None, home: str = "") -> str:
-    """Returns the HTML of a history. `links` is {set's name: address of its page}, `home` the address of the site's
-    index."""
+def page(
+    title: str, details: str, points: Sequence[Point], links: Mapping[str, str] | None = None, home: str = ""
+) -> str:
+    """Returns the HTML of a history. `details` say at which size the question is asked, `links` is {set's name: address
+    of its page}, `home` the address of the site's index."""
     return filled(
         "site/history.html.j2",
         styles=("style.css", "lines.css"),
         title=title,
+        details=details,
         panels=panels_of(points),
         machine=machine,
         links=links or {},

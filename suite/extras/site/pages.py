@@ -94,9 +94,10 @@ def histories(shown: Sequence[Entry]) -> dict[str, str]:
     for point in points_of(shown):
         by_question[point.question].append(point)
     links = {entry.name: f"../{set_page(entry.name)}" for entry in shown}
+    titles = {it.name: (it.title, it.details) for entry in reversed(newest_first(shown)) for it in entry.questions}
     return {
-        history_file(question): history_page.page(question, points, links, "../index.html")
-        for question, points in by_question.items()
+        history_file(name): history_page.page(*titles.get(name, (name, "")), points, links, "../index.html")
+        for name, points in by_question.items()
     }
 
 

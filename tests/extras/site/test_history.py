@@ -169,7 +169,7 @@ def test_one_process_a_set_is_enough_where_there_are_many() -> None:
 
 def test_a_history_is_a_page_and_a_table(sets: Path, tmp_path: Path) -> None:
     points = history(sets, None, "gemm", "*", print)
-    (tmp_path / "history.html").write_text(history_page.page("History", points), encoding="utf-8")
+    (tmp_path / "history.html").write_text(history_page.page("History", "", points), encoding="utf-8")
     text = (tmp_path / "history.html").read_text(encoding="utf-8")
     assert text.count("<section") == 2, "a machine each, for its two stacks"
     assert "jax_jit became 1.2" in text and "script-src" in text
@@ -202,7 +202,7 @@ def test_a_page_of_history(tmp_path: Path) -> None:
         since=EVIL,
     )
     points = [point, dataclasses.replace(point, created_at="2026-03-02")]
-    write_out(tmp_path / "page.html", history_page.page("History", points))
+    write_out(tmp_path / "page.html", history_page.page("History", "", points))
     assert not CONTROLS.search((tmp_path / "page.html").read_text(encoding="utf-8"))
 
 

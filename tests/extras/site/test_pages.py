@@ -78,6 +78,7 @@ def test_every_page_can_be_reached_from_the_index(site: Site) -> None:
 def test_times_of_two_machines_are_never_on_one_line(site: Site) -> None:
     (page,) = (site.out / "history").glob("gemm-tiny-forward-f32-cpu-????????.html")
     text = page.read_text(encoding="utf-8")
+    assert "<h1>gemm (forward)</h1>" in text
     charts = re.findall(r"<section.*?</section>", text, re.DOTALL)
     assert len(charts) == 2, "a-machine and b-machine"
     dots = [len(re.findall(r'<g class="mark dot s."><title>jax_jit', chart)) for chart in charts]
