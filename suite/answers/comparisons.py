@@ -86,15 +86,12 @@ def apart(line: Mapping[str, Any]) -> str:
     return ""
 
 
-def speedups(comparison: Comparison, lines: pl.DataFrame, anchor: str, tie: float) -> Figure:
+def speedups(comparison: Comparison, lines: pl.DataFrame, name: str, tie: float) -> Figure:
     """Returns the figure of a comparison's times and speedups by its lines in the table, a row for each planned
     stack."""
-    chosen = comparison.stands_in_for or comparison.baseline  # several baselines may have the same stand-in
     unit = units.time_unit(lines["median_seconds"])
     told = pl.when(judged="baseline").then("judged").when(pl.col("counts")).then("verdict")
-    return dots(
-        f"{anchor}-over-{chosen}", comparison.name, lines.with_columns(verdict=told), tie, unit, comparison.baseline
-    )
+    return dots(name, comparison.name, lines.with_columns(verdict=told), tie, unit, comparison.baseline)
 
 
 def short(table: pl.DataFrame) -> Part:

@@ -11,6 +11,7 @@ from suite.case import OUTSIDE_BLOCKS, Attempt, Case, Planned, Purpose
 from suite.plan.memory import in_order
 from suite.sets.plan import Plan
 from suite.stacks.catalog import STACKS
+from suite.stacks.names import counterpart
 
 # Seconds of start-up and compiling of one small case, by the catalogue.
 QUICK_SECONDS = 5.0  # stacks that take no longer run first in block 1, so that rows appear at once
@@ -99,9 +100,14 @@ def cases_outside(plan: Plan, purpose: Purpose) -> Sequence[Planned]:
 
 
 def is_base(plan: Plan, case: Case) -> bool:
-    """Whether others are compared with a case: the baseline or, where that is a variant, each stack of this variant,
-    which the stack's other variants are compared with."""
-    return case.stack_name == plan.baseline or f"@{case.variant}:" in f"{plan.baseline}:"
+    """Whether others are compared with a case: the baseline or its counterpart on this question or, where the baseline
+    is a variant, each stack of this variant, which the stack's other variants are compared with."""
+    if case.stack_name == plan.baseline or f"@{case.variant}:" in f"{plan.baseline}:":
+        return True
+    if counterpart(plan.baseline, [case.stack_name]) != case.stack_name:
+        return False
+    beside = (it.case.stack_name for it in plan.cases if it.case.comparison_id == case.comparison_id)
+    return counterpart(plan.baseline, beside) == case.stack_name
 
 
 def is_spared(plan: Plan, case: Case, block: int) -> bool:

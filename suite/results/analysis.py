@@ -102,6 +102,12 @@ class Analysis:
         return self.pairing.protocol
 
     @property
+    def baseline_words(self) -> str:
+        """Returns the baseline's name, without a function where the questions have counterparts of it."""
+        over = {each.stands_in_for or each.baseline for each in self.comparisons}
+        return self.baseline if over <= {self.baseline} else self.baseline.partition(":")[0]
+
+    @property
     def search_tolerance(self) -> float | None:
         return self.protocol.search_tolerance if self.vary else None
 

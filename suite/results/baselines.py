@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from suite.sets.rows import NOT_RUN
+from suite.stacks.names import counterpart
 from suite.verdicts.leads import behind
 from suite.verdicts.pairing import Side
 from suite.verdicts.speedups import Pairing
@@ -40,20 +41,22 @@ def over_baseline(analysis: Analysis, pairing: Pairing, baseline: str) -> Analys
 
 
 def compared(comparison: Comparison, pairing: Pairing, baseline: str, over: Mapping[Side, Speedup]) -> Comparison:
-    """Returns a question over a baseline; over a stand-in if this baseline has no time that counts."""
-    chosen = stand_in(comparison, baseline)
-    if chosen:
-        over = pairing.over(chosen)
+    """Returns a question over a baseline or its counterpart there; over a stand-in if that has no time that counts."""
+    planned = counterpart(baseline, (case.stack for case in comparison.cases)) or baseline
+    chosen = stand_in(comparison, planned)
+    base = chosen or planned
+    if base != baseline:
+        over = pairing.over(base)
     cases = (
-        replace(case, is_baseline=case.stack == (chosen or baseline), speedup=over.get((comparison.id, case.stack)))
+        replace(case, is_baseline=case.stack == base, speedup=over.get((comparison.id, case.stack)))
         if case.is_timed
         else case
         for case in comparison.cases
     )
     return replace(
         comparison,
-        baseline=chosen or baseline,
-        stands_in_for=baseline if chosen else "",
+        baseline=base,
+        stands_in_for=planned if chosen else "",
         cases=tuple(cases),
         behind=behind(pairing).get(comparison.id, frozenset()),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 
 from suite.case import Attempt, Case, Purpose
 from suite.stacks.catalog import STACKS
@@ -21,6 +22,14 @@ def precision_name(precision: str, stack: str) -> str:
     """Returns the precision, and for bf16 the stack's own mixed precision with it: `f32`, `bf16_autocast`."""
     row = STACKS.get(stack) if precision == "bf16" else None
     return f"{precision}_{row.mixed_precision}" if row and row.mixed_precision else precision
+
+
+def counterpart(stack: str, stacks: Iterable[str]) -> str:
+    """Returns which of a question's `stacks` stands there where `stack` stands in other questions: itself, else the
+    first by name that runs a function of this question on the same stack, as `torch_eager:floor` does for
+    `torch_eager:cumprod`. Empty if none does."""
+    found, own = sorted(stacks), stack.partition(":")[0]
+    return stack if stack in found else next((each for each in found if each.partition(":")[0] == own), "")
 
 
 def attempt_name(attempt: Attempt) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+from suite.stacks.names import counterpart
 from suite.stats import CLOSE, reach
 from suite.verdicts.grouping import grouped
 from suite.verdicts.pairing import Side, all_seconds
@@ -63,7 +64,7 @@ def standings(pairing: Pairing) -> list[Standing]:
 
 def standing(pairing: Pairing, sides: Sequence[Side]) -> Standing:
     question, stacks = sides[0][0], {stack for _, stack in sides}
-    baseline = pairing.baseline if pairing.baseline in stacks else fastest(pairing, sides)
+    baseline = counterpart(pairing.baseline, stacks) or fastest(pairing, sides)
     speedups = [each for (asked, _), each in pairing.over(baseline).items() if asked == question]
     found = Standing(question, pairing.names[question], baseline, speedups)
     if not found.unsure:

@@ -10,6 +10,7 @@ from statistics import fmean
 
 from suite.protocol import Protocol
 from suite.sets.rows import Row, check_clock, counted_timed
+from suite.stacks.names import counterpart
 from suite.stats import Estimate, Mean, blocks_needed, has_modes, holm, is_doubtful, verdict
 from suite.verdicts.family import doubt_of_each, stepped_down
 from suite.verdicts.grouping import grouped
@@ -76,10 +77,17 @@ class Pairing:
 
     def level(self, question: str, baseline: str) -> float:
         """Returns the confidence of a question's family over a baseline."""
-        stacks = sum(side[0] == question for side in self.timings)
-        is_planned = self.one_family or baseline == self.baseline
+        stacks = len(self.timed(question))
+        is_planned = self.one_family or baseline == self.planned(question)
         sharing = 1.0 if is_planned else shares(stacks, has_floor=question in floored(self))
         return 1 - (1 - self.protocol.confidence) / sharing
+
+    def timed(self, question: str) -> list[str]:
+        return [stack for asked, stack in self.timings if asked == question]
+
+    def planned(self, question: str) -> str:
+        """Returns the baseline that a question was planned with; empty if it has none with a time."""
+        return counterpart(self.baseline, self.timed(question))
 
     def families(self, sides: Iterable[Side]) -> list[list[Side]]:
         """Returns the sides that are judged together."""
@@ -96,7 +104,9 @@ class Pairing:
 
     def blocks_needed(self) -> int:
         """Returns how many blocks, both stages together, the ratios over the baseline need."""
-        means, protocol = ratios_over(self, self.baseline).means, self.protocol
+        protocol, means = self.protocol, dict[Side, Mean]()
+        for baseline in {self.planned(question) for question, _ in self.timings}:
+            means |= ratios_over(self, baseline).means
         widths = [
             means[side].ratio(doubt_of_each(protocol.confidence, len(family)))
             for family in self.families(means)

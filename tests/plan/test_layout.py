@@ -34,6 +34,17 @@ def test_a_block_has_every_case_once_and_the_baseline_s_twin() -> None:
     assert {a.case.stack_name for a in twins} == {"fake"}
 
 
+def test_a_question_of_its_own_functions_has_a_twin_of_the_baseline_s_counterpart() -> None:
+    whole = plan()
+    cases = [
+        dataclasses.replace(it, case=dataclasses.replace(it.case, implementation=f"of_{it.case.size}"))
+        for it in whole.cases
+    ]
+    asked = dataclasses.replace(whole, cases=tuple(cases), baseline="fake:of_calm")
+    twins = {a.case.stack_name for a in layout.block(asked, 1) if a.replicate == 2}
+    assert twins == {f"fake:of_{scene}" for scene in SCENES}
+
+
 def test_a_warm_case_comes_right_after_the_process_that_fills_its_caches() -> None:
     for number in (1, 2, 3):
         attempts = layout.block(plan(), number)

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from suite import results
+from suite.results.analysis import analyse
 from suite.results.baselines import rebased
+from tests.plan_files import plan_file
+from tests.results.rows import rows_of
 
 SETS = Path(__file__).parent / "sets"
 
@@ -63,3 +66,13 @@ def test_means_of_some_questions_are_of_these_alone() -> None:
             assert line.n_ok == len(logs) and line.n <= len(ids)
             if line.ratio:
                 assert line.ratio.value == pytest.approx(math.exp(sum(logs) / len(logs)))
+
+
+def test_each_question_of_its_own_functions_has_its_counterpart_of_the_baseline() -> None:
+    rows = rows_of({"numpy": [0.02] * 3, "jax_jit": [0.01] * 3}, implementation="a")
+    rows += rows_of({"numpy": [0.01] * 3, "jax_jit": [0.02] * 3}, implementation="b", dims={"n": 65})
+    found = analyse(rows, None, plan_file().plan.protocol, "numpy:a", None)
+    assert [each.baseline for each in found.comparisons] == ["numpy:a", "numpy:b"]
+    ratios = [case.speedup.ratio.value for each in found.comparisons for case in each.timed if case.speedup]
+    assert ratios == pytest.approx([2.0, 0.5]) and not any(each.stands_in_for for each in found.comparisons)
+    assert found.baseline_words == "numpy" and rebased(found, "jax_jit:b").comparisons[0].baseline == "jax_jit:a"

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from suite.case import Attempt, Purpose
 from suite.stacks.catalog import STACKS
-from suite.stacks.names import attempt_name, case_name, precision_name, retry_of
+from suite.stacks.names import attempt_name, case_name, counterpart, precision_name, retry_of
 from tests.test_case import ATTEMPT, GEMM, attempts
 
 SAFE = set(string.ascii_letters + string.digits + "_.@-" + "=,")
@@ -22,6 +22,14 @@ def test_names_tell_what_differs() -> None:
     )
     assert named.stack_name == "jax_jit@nightly"
     assert case_name(named) == "gemm-tiny-train-f32-cuda-h100-tuned-warm-jax_jit@nightly"
+
+
+def test_a_counterpart_runs_another_function_on_the_same_stack() -> None:
+    stacks = ["jax_jit:floor", "torch_eager:scan", "torch_eager:floor", "torch_eager@old:floor"]
+    assert counterpart("torch_eager:scan", stacks) == "torch_eager:scan"
+    assert counterpart("torch_eager:cumprod", stacks) == counterpart("torch_eager", stacks) == "torch_eager:floor"
+    assert counterpart("torch_eager@old:cumprod", stacks) == "torch_eager@old:floor"
+    assert counterpart("numpy:cumprod", stacks) == counterpart("torch", stacks) == ""
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,17 @@ def test_where_the_baseline_has_no_time_the_fastest_stands_in() -> None:
     assert found.baseline == "jax_jit" and [speedup.stack for speedup in found.speedups] == ["tf_xla"]
 
 
+def test_a_question_of_its_own_functions_is_judged_over_the_baseline_s_counterpart() -> None:
+    rows = rows_of({"numpy": times(3), "jax_jit": [t / 2 for t in times(3, 0.02)]}, implementation="a")
+    rows += rows_of({"numpy": times(3), "jax_jit": [2 * t for t in times(3, 0.02)]}, implementation="b", dims={"n": 65})
+    both = Pairing.of(counted(rows), LOOKS, "numpy:a")
+    assert [one.baseline for one in standings(both)] == ["numpy:a", "numpy:b"]
+    assert [speedup.verdict for one in standings(both) for speedup in one.speedups] == ["faster", "slower"]
+    for one in standings(both):  # both were planned, so that no other choice shares the error
+        assert both.level(one.comparison_id, one.baseline) == LOOKS.confidence
+        assert both.level(one.comparison_id, one.speedups[0].stack) > LOOKS.confidence
+
+
 def test_a_stack_alone_is_decided() -> None:
     (found,) = standings(pairing(LOOKS, numpy=times(3)))
     assert (found.speedups, found.unsure, found.go_on) == ([], [], frozenset())

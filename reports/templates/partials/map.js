@@ -244,7 +244,7 @@
     if (!ratios.length) return "";
     var sorted = ratios.map(function (ratio) { return ratio[1]; }).sort(function (a, b) { return number(a) - number(b); });
     var least = sorted[0], greatest = sorted[sorted.length - 1];
-    return " (" + (least === greatest ? least : least.replace("×", "") + " to " + greatest) + " " + state.baseline + ")";
+    return " (" + (least === greatest ? least : least.replace("×", "") + " to " + greatest) + " " + choice().name + ")";
   }
   function isAsked(row) {
     return ["pass", "precision"].every(function (name) {

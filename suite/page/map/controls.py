@@ -22,6 +22,7 @@ from suite.page.sections.timed.headlines import Headline, headlines
 from suite.results.analysis import Analysis
 from suite.results.baselines import rebased
 from suite.results.ranking import ranked_stacks
+from suite.stacks.names import counterpart
 from suite.verdicts.grouping import grouped
 
 DOTS_MOST = 6  # questions of a page that begins with a figure of each; one of more begins with the map
@@ -59,10 +60,16 @@ class PageMap:
 
     @cached_property
     def baselines(self) -> tuple[str, ...]:
-        """The stacks with a time that counts, and the set's own baseline, in the order of the columns."""
+        """The stacks with a time that counts, and the set's own baseline, in the order of the columns. Of counterparts,
+        which are one choice, the first."""
         comparisons = self.analysis.comparisons if self.is_whole else ()
         counting = {stack.stack for comparison in comparisons for stack in comparison.counting}
-        return tuple(stack for stack in self.stacks if stack in {self.baseline, *counting})
+        asked = [[case.stack for case in comparison.cases] for comparison in comparisons]
+        found: dict[tuple[str, ...], str] = {}
+        for stack in (self.baseline, *self.stacks):
+            if stack in {self.baseline, *counting}:
+                found.setdefault(tuple(counterpart(stack, stacks) for stacks in asked), stack)
+        return tuple(stack for stack in self.stacks if stack in found.values())
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -198,6 +205,7 @@ class PageMap:
             means["|".join(values)] = [{"over": row.over, "cells": self.cells(row.squares)} for row in rows]
         return {
             "caption": shown.caption,
+            "name": analysis.baseline_words,
             "cells": {row.anchor: self.cells(row.squares) for row in shown.rows},
             "over": {row.anchor: row.note for row in shown.rows if row.note},
             "means": means,

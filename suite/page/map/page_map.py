@@ -19,7 +19,7 @@ FILTERS = ("pass", "precision")
 @dataclass(frozen=True, slots=True)
 class MapRow:
     """One question over all columns. `values` has the question's pass and precision, `measured_at` its size and dims;
-    `note` says which stack stands in for the baseline. `folded` are cells of stacks without a column."""
+    `note` says which stack is in the baseline's place. `folded` are cells of stacks without a column."""
 
     name: str
     anchor: str
@@ -89,7 +89,7 @@ def map_over(analysis: Analysis, metric: Metric, stacks: Sequence[str], *, linke
     """Returns the map of an analysis, which is already over the chosen baseline and by the metric's clock. Cells are
     `linked` if the page has their panels."""
     return Map(
-        caption=f"{metric.words.capitalize()}, over {analysis.baseline}. {metric.explained}",
+        caption=f"{metric.words.capitalize()}, over {analysis.baseline_words}. {metric.explained}",
         columns=tuple(stacks),
         rows=tuple(map_row(metric, each, stacks, analysis, linked=linked) for each in analysis.comparisons),
         means=mean_rows(analysis, metric, stacks),
@@ -112,6 +112,10 @@ def map_row(
             for stack, shown in squares.items()
         ),
         values={name: comparison.head.text(name) for name in FILTERS},
-        note=standing_in(comparison),
+        note=standing_in(comparison) or counterpart_words(comparison, analysis.baseline),
         measured_at=measured_at(comparison.head),
     )
+
+
+def counterpart_words(comparison: Comparison, baseline: str) -> str:
+    return "" if comparison.baseline == baseline else f"Baseline: {comparison.baseline}."

@@ -40,9 +40,12 @@ def overall(analysis: Analysis, columns: Sequence[str]) -> str:
     if not ranked:
         return "No question has two stacks with times that count."
     if not analysis.is_decided:
-        stack, times = Counter(counting[0].stack for _, counting in ranked).most_common(1)[0]
+        lowest = [counting[0].stack for _, counting in ranked]
+        if analysis.baseline_words != analysis.baseline:  # each question has functions of its own
+            lowest = [stack.partition(":")[0] for stack in lowest]
+        stack, times = Counter(lowest).most_common(1)[0]
         return f"One block decides nothing: {stack} has the lowest median on {share(times, len(ranked))}."
-    baseline, leads = analysis.baseline, [lead(comparison, columns) for comparison, _ in ranked]
+    baseline, leads = analysis.baseline_words, [lead(comparison, columns) for comparison, _ in ranked]
     if len(leads) <= NAMED:
         return f"{sentence_case('; '.join(clause(each, baseline) for each in leads))}."
     by_track = grouped(leads, lambda each: each.track)

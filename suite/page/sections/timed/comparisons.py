@@ -102,7 +102,8 @@ class ComparisonView:
 
     @property
     def speedups(self) -> Figure:
-        figure = speedups(self.comparison, self.lines, self.anchor, self.frame.protocol.tie_ratio)
+        name = f"{self.anchor}-over-{self.frame.analysis.baseline}"  # several baselines may have the same stand-in
+        figure = speedups(self.comparison, self.lines, name, self.frame.protocol.tie_ratio)
         return replace(figure, links={stack: panel_anchor(self.comparison, stack) for stack in figure.names})
 
     @property
