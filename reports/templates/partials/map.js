@@ -172,7 +172,8 @@
     var by = { first: "By the first run: ", host: "By a step to host memory: " }[state.metric] || "";
     if (!leads.length) return "No question has two shown stacks with times that count.";
     if (!all.decided) {
-      var lowest = leads.map(function (of) { return of.ranked[0]; });
+      var own = choice().name !== state.baseline; // each question has functions of its own
+      var lowest = leads.map(function (of) { return own ? of.ranked[0].split(":")[0] : of.ranked[0]; });
       var times = function (stack) { return lowest.filter(function (other) { return other === stack; }).length; };
       var most = lowest.slice().sort(function (a, b) { return times(b) - times(a); })[0]; // of equals the first
       return "One block decides nothing: " + most + " has the lowest median on " + share(times(most), leads.length) + ".";

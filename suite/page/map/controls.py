@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -70,6 +71,13 @@ class PageMap:
             if stack in {self.baseline, *counting}:
                 found.setdefault(tuple(counterpart(stack, stacks) for stacks in asked), stack)
         return tuple(stack for stack in self.stacks if stack in found.values())
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What a reader chooses a baseline by: without a function where that tells it from the others."""
+        words = {baseline: analysis.baseline_words for baseline, analysis in self.analyses.items()}
+        shared = Counter(words.values())
+        return {baseline: name if shared[name] == 1 else baseline for baseline, name in words.items()}
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
