@@ -134,7 +134,7 @@ def timed(shown: Iterable[Entry]) -> frozenset[str]:
 
 
 def machines_of(shown: Sequence[Entry]) -> list[Machine]:
-    """Returns all machines. The machine that measured the newest set comes first."""
+    """Returns all machines: those first whose sets compare frameworks, of them the one that measured the newest set."""
     sets: dict[str, list[Entry]] = defaultdict(list)
     questions: dict[str, dict[str, Asked]] = defaultdict(lambda: defaultdict(list))
     for entry in newest_first(shown):
@@ -142,10 +142,11 @@ def machines_of(shown: Sequence[Entry]) -> list[Machine]:
             sets[id_].append(entry)
         for question in entry.questions:
             questions[question.machine_id][question.name].append(question)
-    return [
+    found = [
         Machine(id_, entries, [questions[id_][name] for name in sorted(questions[id_], key=natural)])
         for id_, entries in sets.items()
     ]
+    return sorted(found, key=lambda machine: not machine.sentence)
 
 
 def newest_first(shown: Iterable[Entry]) -> list[Entry]:
