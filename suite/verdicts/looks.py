@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from suite.stacks.names import counterpart
 from suite.stats import CLOSE, reach
 from suite.verdicts.grouping import grouped
 from suite.verdicts.pairing import Side, all_seconds
-from suite.verdicts.speedups import Pairing
+from suite.verdicts.speedups import Pairing, planned_baselines
 from suite.verdicts.verdicts import Speedup
 
 UNSURE = "undecided"
@@ -64,7 +63,8 @@ def standings(pairing: Pairing) -> list[Standing]:
 
 def standing(pairing: Pairing, sides: Sequence[Side]) -> Standing:
     question, stacks = sides[0][0], {stack for _, stack in sides}
-    baseline = counterpart(pairing.baseline, stacks) or fastest(pairing, sides)
+    planned = planned_baselines(pairing)[question]
+    baseline = planned if planned in stacks else fastest(pairing, sides)
     speedups = [each for (asked, _), each in pairing.over(baseline).items() if asked == question]
     found = Standing(question, pairing.names[question], baseline, speedups)
     if not found.unsure:

@@ -77,17 +77,10 @@ class Pairing:
 
     def level(self, question: str, baseline: str) -> float:
         """Returns the confidence of a question's family over a baseline."""
-        stacks = len(self.timed(question))
-        is_planned = self.one_family or baseline == self.planned(question)
+        stacks = sum(side[0] == question for side in self.timings)
+        is_planned = self.one_family or baseline == planned_baselines(self)[question]
         sharing = 1.0 if is_planned else shares(stacks, has_floor=question in floored(self))
         return 1 - (1 - self.protocol.confidence) / sharing
-
-    def timed(self, question: str) -> list[str]:
-        return [stack for asked, stack in self.timings if asked == question]
-
-    def planned(self, question: str) -> str:
-        """Returns the baseline that a question was planned with; empty if it has none with a time."""
-        return counterpart(self.baseline, self.timed(question))
 
     def families(self, sides: Iterable[Side]) -> list[list[Side]]:
         """Returns the sides that are judged together."""
@@ -105,7 +98,7 @@ class Pairing:
     def blocks_needed(self) -> int:
         """Returns how many blocks, both stages together, the ratios over the baseline need."""
         protocol, means = self.protocol, dict[Side, Mean]()
-        for baseline in {self.planned(question) for question, _ in self.timings}:
+        for baseline in {*planned_baselines(self).values()}:
             means |= ratios_over(self, baseline).means
         widths = [
             means[side].ratio(doubt_of_each(protocol.confidence, len(family)))
@@ -113,6 +106,16 @@ class Pairing:
             for side in family
         ]
         return blocks_needed(widths, protocol.blocks, protocol.blocks_max, protocol.tie_ratio)
+
+
+@lru_cache(maxsize=64)
+def planned_baselines(pairing: Pairing) -> Mapping[str, str]:
+    """Returns {question: the baseline that it was planned with}: the run's, or its counterpart among the question's own
+    functions; empty if there is none."""
+    asked: dict[str, set[str]] = {}
+    for question, stack in (*pairing.timings, *((row.text("comparison_id"), row.stack_name) for row in pairing.rows)):
+        asked.setdefault(question, set()).add(stack)
+    return {question: counterpart(pairing.baseline, stacks) for question, stacks in asked.items()}
 
 
 def shares(stacks: int, *, has_floor: bool = True) -> float:

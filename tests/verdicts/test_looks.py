@@ -99,6 +99,16 @@ def test_a_question_of_its_own_functions_is_judged_over_the_baseline_s_counterpa
         assert both.level(one.comparison_id, one.speedups[0].stack) > LOOKS.confidence
 
 
+def test_where_the_planned_function_has_no_time_no_other_function_of_its_stack_is_planned() -> None:
+    rows = rows_of({"numpy": times(3)}, implementation="a")
+    rows += rows_of(
+        {"numpy": [3 * t for t in times(3)], "jax_jit": [2 * t for t in times(3, 0.02)]}, implementation="b"
+    )
+    failed = [row | {"outcome": "error", "synced_seconds": []} if row.stack_name == "numpy:a" else row for row in rows]
+    (found,) = standings(Pairing.of(counted(failed), LOOKS, "numpy:a"))
+    assert found.baseline == "jax_jit:b"
+
+
 def test_a_stack_alone_is_decided() -> None:
     (found,) = standings(pairing(LOOKS, numpy=times(3)))
     assert (found.speedups, found.unsure, found.go_on) == ([], [], frozenset())
