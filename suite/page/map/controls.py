@@ -61,23 +61,22 @@ class PageMap:
 
     @cached_property
     def baselines(self) -> tuple[str, ...]:
-        """The stacks with a time that counts, and the set's own baseline, in the order of the columns. Of counterparts,
-        which are one choice, the first."""
+        """The stacks with a time that counts, and the set's own baseline, in the order of the columns."""
         comparisons = self.analysis.comparisons if self.is_whole else ()
         counting = {stack.stack for comparison in comparisons for stack in comparison.counting}
-        asked = [[case.stack for case in comparison.cases] for comparison in comparisons]
-        found: dict[tuple[str, ...], str] = {}
-        for stack in (self.baseline, *self.stacks):
-            if stack in {self.baseline, *counting}:
-                found.setdefault(tuple(counterpart(stack, stacks) for stacks in asked), stack)
-        return tuple(stack for stack in self.stacks if stack in found.values())
+        return tuple(stack for stack in self.stacks if stack in {self.baseline, *counting})
 
     @property
-    def labels(self) -> dict[str, str]:
-        """What a reader chooses a baseline by: without a function where that tells it from the others."""
-        words = {baseline: analysis.baseline_words for baseline, analysis in self.analyses.items()}
+    def choices(self) -> dict[str, str]:
+        """Returns {baseline: what a reader chooses it by}. Counterparts are one choice, which has a function in its
+        name only where that tells it from others."""
+        asked = [[case.stack for case in comparison.cases] for comparison in self.analysis.comparisons]
+        found: dict[tuple[str, ...], str] = {}
+        for stack in (self.baseline, *self.baselines):
+            found.setdefault(tuple(counterpart(stack, stacks) for stacks in asked), stack)
+        words = {stack: self.analyses[stack].baseline_words for stack in self.baselines if stack in found.values()}
         shared = Counter(words.values())
-        return {baseline: name if shared[name] == 1 else baseline for baseline, name in words.items()}
+        return {stack: name if shared[name] == 1 else stack for stack, name in words.items()}
 
     @property
     def metrics(self) -> tuple[Metric, ...]:

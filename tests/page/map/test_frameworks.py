@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from suite import results
+from suite.page.formats.render import page
 from suite.page.map.frameworks import frameworks, pairs
-from suite.page.report import Report
+from suite.page.report import Report, report
 from suite.results.analysis import Analysis
 from suite.stacks.catalog import STACKS
 from tests.page import synthetic
 from tests.page.map.test_sentence import analysed
+from tests.plan_files import plan_file
 from tests.results.rows import rows_of
 
 TIMES = {"torch_eager": 0.020, "torch_inductor": 0.018, "jax_jit": 0.010, "jax_eager": 0.030, "tf_xla": 0.036}
@@ -72,3 +74,13 @@ def test_the_answer_names_the_machine_if_the_cases_had_all_of_its_cores() -> Non
 def test_every_stack_has_a_framework_in_its_own_name() -> None:
     named = {stack.framework for stack in STACKS.values()}
     assert {"NumPy", "JAX", "PyTorch", "PyTorch/XLA", "torchax", "TensorFlow", "Keras", "ONNX Runtime"} <= named
+
+
+def test_questions_of_their_own_functions_have_one_choice_for_a_stack_and_a_page() -> None:
+    rows = rows_of({"torch_eager": [0.02, 0.021, 0.02], "jax_jit": [0.01, 0.0101, 0.01]}, implementation="a")
+    rows += rows_of({"torch_eager": [0.01] * 3, "jax_jit": [0.02] * 3}, implementation="b", dims={"n": 65})
+    found = results.Results(Path("nowhere"), plan_file(baseline="torch_eager:a"), rows, [], {})
+    overview = report(found).overview
+    assert overview and set(overview.choices.items()) == {("torch_eager:a", "torch_eager"), ("jax_jit:a", "jax_jit")}
+    assert overview.sentence.startswith("jax_jit:a leads") and "× torch_eager:a)" not in overview.sentence
+    assert '<option value="torch_eager:a">torch_eager</option>' in page(found)
