@@ -53,6 +53,6 @@ def test_the_core_works_without_an_extra(gone: list[str], tmp_path: Path) -> Non
     for name in gone:
         assert not [command for command in extras()[name].commands if f" {command} " in said]
     ran(copy, "suite.cli", "run", *TINY)
-    ran(copy, "pytest", "-q", "--collect-only", "tests")
+    ran(copy, "pytest", "-q", "--collect-only", "tests/extras", "tests/cli")  # whose tests are all that name extras
     if gone == EXTRAS:
         ran(copy, "pytest", "-q", "-n", "2", "-m", "not stacks and not slow and not release and not machine", "tests")
