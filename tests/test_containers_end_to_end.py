@@ -10,12 +10,13 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from docker import DockerClient
-from docker.errors import DockerException
+from docker.errors import APIError, DockerException
 
 from suite import results
 from suite.environments import images, locks
@@ -158,12 +159,20 @@ def test_a_killed_run_is_cleaned_up_and_completed(client: DockerClient, tmp_path
     )
     folder = until(lambda: next(iter(tmp_path.glob("[0-9]*-tiny-*")), None), begun)
     ours = {"label": f"{SET}={folder.name}", "status": "running"}
-    (container,) = until(lambda: client.containers.list(filters=ours), begun)
-    container.kill("SIGSTOP")  # its init, so that the container doesn't end by itself meanwhile
+
+    def held() -> Any:
+        """A container whose init is stopped, so that it doesn't end by itself; one that has just ended can't be."""
+        for container in client.containers.list(filters=ours, ignore_removed=True):
+            with suppress(APIError):
+                container.kill("SIGSTOP")
+                return container
+        return None
+
+    container = until(held, begun)
     begun.send_signal(signal.SIGKILL)
     begun.communicate()
-    container.kill("SIGCONT")
-    assert client.containers.list(filters=ours), "a killed orchestrator can't clean up"
+    container.reload()
+    assert container.status == "running", "a killed orchestrator can't clean up"
     rows, said = resume(folder)
     assert "Removed the container that a killed run had left" in said
     assert client.containers.list(all=True, filters={"label": f"{SET}={folder.name}"}) == []
