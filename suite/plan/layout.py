@@ -104,7 +104,7 @@ def is_base(plan: Plan, case: Case) -> bool:
     is a variant, each stack of this variant, which the stack's other variants are compared with."""
     if case.stack_name == plan.baseline or f"@{case.variant}:" in f"{plan.baseline}:":
         return True
-    if counterpart(plan.baseline, [case.stack_name]) != case.stack_name:
+    if not plan.counterparts or counterpart(plan.baseline, [case.stack_name]) != case.stack_name:
         return False
     beside = (it.case.stack_name for it in plan.cases if it.case.comparison_id == case.comparison_id)
     return counterpart(plan.baseline, beside) == case.stack_name

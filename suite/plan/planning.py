@@ -80,6 +80,7 @@ def make(
         purpose=purpose,
         exhaustive=selection.exhaustive,
         vary=selection.vary,
+        counterparts=True,
     )
 
 

@@ -44,6 +44,7 @@ class Plan:
     shard: str = ""  # the number of a machine's share, and how many there are, like `2/4`; empty: not a share
     predictions: tuple[Planned, ...] = ()  # cases of accelerators that aren't here, for their compilers to judge
     whole: str = ""  # the digest of the plan that this share is of; empty: not a share
+    counterparts: bool = False  # the baseline's counterparts on other questions have twins; older plans lack this field
 
     def __post_init__(self) -> None:
         """Raises UserError for a set's name or a seed that no run can have: a plan may come from a stranger."""

@@ -96,7 +96,7 @@ def noticed(truth: Truth) -> set[tuple[str, str]]:
     doubted = [on for on in truth.cells if (twin := truth.twin_of(on)) and twin.p <= truth.pairs.doubt]
     found = {(cause, "") for cause in of_set - {DOUBT}} | {(DOUBT, on) for on in doubted}
     found |= {(outcome, on) for outcome, of in invalid(truth).items() for on in of}
-    return found | {("stand-in", on) for on in truth.cells if truth.base(on) != truth.baseline}
+    return found | {("stand-in", on) for on in truth.cells if truth.base(on) != truth.own(on)}
 
 
 @dataclass(frozen=True)

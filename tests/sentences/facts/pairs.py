@@ -30,13 +30,19 @@ from tests.sentences.facts.rows import Line, once
 Ends = tuple[float | None, float | None]
 
 
+def counterpart(baseline: str, stacks: Iterable[str]) -> str:
+    """Returns the baseline if it is among a question's stacks, else the first by name of the same stack; or nothing."""
+    alike = sorted(who for who in stacks if who.partition(":")[0] == baseline.partition(":")[0])
+    return baseline if baseline in alike else "".join(alike[:1])
+
+
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """The processes of a set that count, by one clock, and the protocol by which they are judged."""
 
     sides: dict[Side, Blocks]
     protocol: dict[str, Any]
-    planned: str  # the baseline that was chosen before any time was known
+    planned: dict[str, str]  # {question: the baseline that was chosen before any time was known}
     one_family: bool = False
     shared: dict[Any, Any] = field(default_factory=dict)
 
@@ -45,14 +51,17 @@ class Pairs:
         cls, rows: Iterable[Line], protocol: Line, planned: str, clock: str = "synced", one_family: bool = False
     ) -> Pairs:
         sides: dict[Side, Blocks] = defaultdict(lambda: defaultdict(list))
+        asked: dict[str, set[str]] = defaultdict(set)
         for row in rows:
+            asked[row["asked"]].add(row["who"])
             if row["outcome"] == "ok" and (process := Process.of(row, clock)):
                 sides[row["asked"], row["who"]][row["block"]].append(process)
         clean = {
             side: {block: [p for p in of if not p.disturbed] or of for block, of in blocks.items()}
             for side, blocks in sides.items()
         }
-        return cls(clean, protocol, planned, one_family)
+        own = {question: counterpart(planned, stacks) for question, stacks in asked.items()}
+        return cls(clean, protocol, own, one_family)
 
     @property
     def doubt(self) -> float:
@@ -128,7 +137,7 @@ class Pairs:
     def share(self, question: str, baseline: str) -> float:
         """Returns how many families share the error: each of n stacks could have been chosen as a baseline once times
         are known, and two families have each pair. Without a noise floor all count."""
-        if baseline == self.planned or self.one_family:
+        if baseline == self.planned[question] or self.one_family:
             return 1.0
         number = sum(side[0] == question for side in self.sides)
         return max(1.0, number / 2 if any(side[0] == question for side in self.twins()) else number)

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from tests.sentences.facts.blocks import Blocks, has_modes, seconds
 from tests.sentences.facts.estimates import Ratio
-from tests.sentences.facts.pairs import Pairs
+from tests.sentences.facts.pairs import Pairs, counterpart
 from tests.sentences.facts.rows import Line, attempts, counted, gravest, grown, once, question_names, steady
 
 ARCHIVE = Path(__file__).parents[3] / "sets"
@@ -141,11 +141,22 @@ class Truth:
     def time(self, on: str, who: str) -> float:
         return self.cells[on][who].mean() or math.nan
 
+    def own(self, on: str) -> str:
+        """Returns the set's baseline or, on a question without it, what runs the question's own function on its
+        stack."""
+        return counterpart(self.baseline, self.cells[on]) or self.baseline
+
+    @property
+    def over_words(self) -> str:
+        """The baseline in words: without a function where some question has its own."""
+        own = {self.own(on) for on in self.cells}
+        return self.baseline if own <= {self.baseline} else self.baseline.partition(":")[0]
+
     def base(self, on: str) -> str:
-        """Returns the baseline of a question: the set's, or the fastest stack if that has no time that counts."""
-        cell, counting = self.cells[on].get(self.baseline), self.counting(on)
+        """Returns the baseline of a question: its own, or the fastest stack if that has no time that counts."""
+        cell, counting = self.cells[on].get(self.own(on)), self.counting(on)
         stands = cell is not None and not cell.counts and cell.outcome != "not run" and len(counting) > 1
-        return counting[0] if stands else self.baseline
+        return counting[0] if stands else self.own(on)
 
     def processes(self, on: str, who: str) -> Blocks:
         return self.pairs.sides[self.ids[on], who]

@@ -88,9 +88,9 @@ def against(held: Held, said: Groups, on: str, who: str) -> None:
     ratio = truth.ratio(on, who, base)
     sure = ratio and ratio.word in ("faster", "slower") and ratio.in_set != ratio.word and not ratio.reason
     held.same("sure by its question alone", bool(said["alone"]), bool(sure))
-    held.same("is the baseline", bool(said["itself"]), who == base == truth.baseline)
+    held.same("is the baseline", bool(said["itself"]), who == base == truth.own(on))
     if said["place"]:
-        held.same("stands in", (said["place"], who), (truth.baseline, base if base != truth.baseline else ""))
+        held.same("stands in", (said["place"], who), (truth.own(on), base if base != truth.own(on) else ""))
     elif said["over"] or said["level"]:
         word = {"": "", "a tie with": "tie", "close to": "close"}[said["level"]]
         word = word or ("undecided" if said["why"] or said["open"] else "faster")

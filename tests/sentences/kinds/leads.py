@@ -29,8 +29,11 @@ def map_sentence(held: Held) -> None:
     truth, text = held.truth, held.text
     if text == "No question has two stacks with times that count.":
         held.same("questions of two stacks", 0, len(truth.led()))
-    elif one := held.maybe(r"One block decides nothing: {S:who} has the lowest median on (?P<share>.+)\."):
-        times = Counter(truth.counting(on)[0] for on in truth.led())
+    elif one := held.maybe(r"One block decides nothing: (?P<who>\S+) has the lowest median on (?P<share>.+)\."):
+        lowest = [truth.counting(on)[0] for on in truth.led()]
+        if truth.over_words != truth.baseline:
+            lowest = [who.partition(":")[0] for who in lowest]
+        times = Counter(lowest)
         said = *shares(one["share"]), times[one["who"]]
         held.same("lowest median most often", said, (times[one["who"]], len(truth.led()), max(times.values())))
     else:
@@ -124,8 +127,8 @@ def alike(asked: dict[str, list[str]]) -> dict[frozenset[str], frozenset[str]]:
 
 def faster_ratios(truth: Truth, questions: Any, stacks: Any) -> list[float]:
     """Returns the ratios over the baseline itself that are shown to be faster."""
-    own = [on for on in questions if truth.base(on) == truth.baseline]
-    ratios = [truth.ratio(on, who, truth.baseline) for on in own for who in stacks]
+    own = [on for on in questions if truth.base(on) == truth.own(on)]
+    ratios = [truth.ratio(on, who, truth.own(on)) for on in own for who in stacks]
     return [ratio.value for ratio in ratios if ratio and ratio.word == "faster"]
 
 
@@ -133,7 +136,7 @@ def is_range(truth: Truth, said: Groups, ratios: list[float]) -> bool:
     if not ratios or not said["low"]:
         return not ratios and not said["low"]
     ends = (said["low"], min(ratios)), (said["high"] or said["low"], max(ratios))
-    return said["over"] == truth.baseline and all(agrees(*end) for end in ends)
+    return said["over"] == truth.over_words and all(agrees(*end) for end in ends)
 
 
 @kind("behind")

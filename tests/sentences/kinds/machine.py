@@ -117,7 +117,7 @@ def notice(held: Held, cause: str, said: Groups) -> None:
         held.ratio(cause, said, truth.twin_of(on))
     elif said["over"]:
         told = said["who"], said["over"], outcome_of(said["why"])
-        held.same(cause, told, (truth.base(on), truth.baseline, truth.cells[on][truth.baseline].outcome))
+        held.same(cause, told, (truth.base(on), truth.own(on), truth.cells[on][truth.own(on)].outcome))
 
 
 @kind("cause")
