@@ -11,7 +11,7 @@ from typing import Any
 
 from suite.case import BEFORE
 from suite.cli.measure.run import run
-from suite.cli.options import RunOptions
+from suite.cli.options import RunOptions, command
 from suite.environments import revisions, say
 from suite.errors import COMMAND, UserError
 from suite.guard.out import write_own
@@ -75,7 +75,7 @@ def ask(*file: str, options: AskOptions = AskOptions()) -> int:
     options = replace(options, file=(*options.file, *file))
     typed = [name for name in (*IMPORTS, "input") if getattr(options, name)]
     if len(options.file) > 1:
-        raise UserError(f"One question at a time: {', '.join(options.file)} are several files.")
+        raise UserError(f"`{COMMAND} ask` takes one file, and `{command(['run', *options.file])}` several.")
     if options.file and typed:
         raise UserError(f"--{typed[0]} types a question, and {options.file[0]} is one: choose.")
     if not options.file and options.resume is None:
