@@ -4,7 +4,7 @@ page nor Arrow."""
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from suite import units
 from suite.cli.terminal.output import Columns, print_columns, print_json
@@ -14,9 +14,6 @@ from suite.machine.description import processor
 from suite.sets.archive import listing
 from suite.sets.archive.listing import Listed
 from suite.sets.archive.naming import archived, named
-
-if TYPE_CHECKING:
-    pass
 
 SET_COLUMNS: Columns[dict[str, Any]] = {
     "name": lambda entry: entry["name"] or "-",

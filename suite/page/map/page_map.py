@@ -118,4 +118,5 @@ def map_row(
 
 
 def counterpart_words(comparison: Comparison, baseline: str) -> str:
+    """Names the baseline of a question that has the chosen one's counterpart; empty where it has the chosen one."""
     return "" if comparison.baseline == baseline else f"Baseline: {comparison.baseline}."
