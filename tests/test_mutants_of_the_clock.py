@@ -69,8 +69,10 @@ FORGED = """
         events.write('samples', clock='synced', synced_seconds=[0.5] * 11, dispatch_seconds=[0.5] * 11)
         os._exit(events.write('end') or 0)
 """
-CLOCK, KEPT = "by its own clock", "one on values that it hadn't seen"
-# {what a stack does: (its code, what its row says)}
+CLOCK = ("by its own clock",)
+# Work that is not timed is seen by the checked steps, or on a busy machine by the supervisor's clock, which asks first.
+UNTIMED = (*CLOCK, "one on values that it hadn't seen")
+# {what a stack does: (its code, what its row says: any of these)}
 CHEATS = {
     "patches time.perf_counter_ns": ("    time.perf_counter_ns = hurried(time.perf_counter_ns)\n", CLOCK),
     "patches the suite's own clock, once it is timed": (
@@ -88,7 +90,7 @@ CHEATS = {
     def step(self, state, batch):
         return self.keep((id(state), id(batch)), state, batch)
 """,
-        KEPT,
+        UNTIMED,
     ),
     "keeps results by the inputs' values": (
         """
@@ -96,14 +98,14 @@ CHEATS = {
         values = [*state['parameters'].values(), *batch.values()]
         return self.keep(b''.join(value.tobytes() for value in values), state, batch)
 """,
-        KEPT,
+        UNTIMED,
     ),
     "keeps a result while it is timed, and works when it is checked": (
         """
     def step(self, state, batch):
         return self.work(state, batch) if gc.isenabled() else self.keep('timed', state, batch)
 """,
-        KEPT,
+        UNTIMED,
     ),
     "leaves its work to a thread": (
         f"""
@@ -112,21 +114,21 @@ CHEATS = {
     def step(self, state, batch):
         return state, Later(self.pool.submit(self.work, state, batch).result)
 {LATER}""",
-        KEPT,
+        UNTIMED,
     ),
     "leaves its work to the first look at its result": (
         f"""
     def step(self, state, batch):
         return state, Later(lambda: self.work(state, batch))
 {LATER}""",
-        KEPT,
+        UNTIMED,
     ),
     "is wrong while it is timed": (
         """
     def step(self, state, batch):
         return self.work(state, batch) if gc.isenabled() else (state, batch['a'])
 """,
-        "last timed output",
+        ("last timed output",),
     ),
     "computes in a lower precision": (
         """
@@ -135,7 +137,7 @@ CHEATS = {
                              for values in (state['parameters'], batch))
         return state, self.work({'parameters': parameters}, batch)[1]
 """,
-        "output of other values",
+        ("output of other values",),
     ),
     "adds events to the file": (
         """
@@ -145,7 +147,7 @@ CHEATS = {
                        ' "synced_seconds": [1e-6], "dispatch_seconds": [1e-6]}\\n')
         return self.work(state, batch)
 """,
-        "unreadable events.jsonl",
+        ("unreadable events.jsonl",),
     ),
     "writes samples of its own, and ends": (FORGED, CLOCK),
     "writes samples of its own, and ends when they would have": (
@@ -202,4 +204,4 @@ def test_what_is_forged_is_caught(cheat: str, tmp_path: Path, monkeypatch: pytes
     if expected is None:
         assert (row["outcome"], said) == ("ok", None), row["stderr_tail"]
     else:
-        assert expected in str(said), row
+        assert any(words in str(said) for words in expected), row
