@@ -63,7 +63,7 @@ def judged(line: Mapping[str, Any]) -> tuple[str, str]:
     if not line["counts"]:
         return line["ended"], ""
     is_alone = line["verdict"] in ("faster", "slower") and line["verdict"] != line["verdict_in_set"]
-    modes = "two modes" if line["two_modes"] else ""
+    modes = "two modes" if line["two_modes"] and "two modes" not in (line["why"] or "") else ""
     asides = (line["ended"], line["why"], modes, apart(line), ALONE if is_alone else "")
     word = "baseline" if line["stack"] == line["baseline"] else line["verdict"] or units.UNKNOWN
     return word, ", ".join(filter(None, asides))
