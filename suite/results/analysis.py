@@ -82,8 +82,8 @@ class Analysis:
     set. `vary` is the dim whose largest size that fits was searched
     for, within `search_tolerance`; empty without a search.
 
-    `hidden` are the stacks that the reader chose not to see, `hidden_comparisons` the questions; speedups are of these,
-    too.
+    `speedups` are over each question's own baseline, without those over a stand-in. `hidden` are the stacks that the
+    reader chose not to see, `hidden_comparisons` the questions; speedups are of these, too.
     """
 
     rows: tuple[Row, ...]

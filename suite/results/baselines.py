@@ -31,12 +31,16 @@ def rebased(analysis: Analysis, baseline: str, clock: str = "synced") -> Analysi
 def over_baseline(analysis: Analysis, pairing: Pairing, baseline: str) -> Analysis:
     """Returns the analysis with its speedups, and all that follows from them, over a baseline."""
     over = pairing.over(baseline)
+    comparisons = tuple(compared(comparison, pairing, baseline, over) for comparison in analysis.comparisons)
+    bases = {each.id: each.baseline for each in comparisons if not each.stands_in_for}
+    speedups = (
+        speedup
+        for base in dict.fromkeys([baseline, *bases.values()])
+        for (question, _), speedup in pairing.over(base).items()
+        if bases.get(question) == base
+    )
     return replace(
-        analysis,
-        baseline=baseline,
-        pairing=pairing,
-        speedups=tuple(over.values()),
-        comparisons=tuple(compared(comparison, pairing, baseline, over) for comparison in analysis.comparisons),
+        analysis, baseline=baseline, pairing=pairing, speedups=tuple(speedups), comparisons=comparisons
     )
 
 

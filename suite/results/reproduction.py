@@ -35,7 +35,7 @@ class ClaimResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A stack's speedup over the baseline on one question: in the set (`there`) and in its repetition (`here`).
+    """A stack's speedup over its question's baseline: in the set (`there`) and in its repetition (`here`).
     `outcomes` are the stack's outcomes in both, in this order; `words` is the reason for the result."""
 
     name: str
@@ -79,10 +79,11 @@ def reproduction(there: Results, here: Results) -> Reproduction:
     agree only between machines with the same processor."""
     unlike = tuple(machines_differ(there.machine, here.machine, OF_PROCESSOR))
     baseline = there.baseline
+    analyses = [results.analysis(baseline) for results in (there, here)]
     speedups = [
-        {(speedup.comparison_id, speedup.stack): speedup for speedup in results.analysis(baseline).speedups}
-        for results in (there, here)
+        {(speedup.comparison_id, speedup.stack): speedup for speedup in analysis.speedups} for analysis in analyses
     ]
+    own = {(each.id, each.stands_in_for or each.baseline) for each in analyses[0].comparisons}
     ended = [outcomes(results.rows) for results in (there, here)]
     claims = []
     for side in sorted(ended[0], key=lambda side: (ended[0][side][0], side[1])):
@@ -90,9 +91,9 @@ def reproduction(there: Results, here: Results) -> Reproduction:
         after = ended[1][side][1] if side in ended[1] else NOT_RUN
         first, second = speedups[0].get(side), speedups[1].get(side)
         result, words = judge(first, second, (before, after), bool(unlike))
-        if side[1] != baseline or before != after:
+        if side not in own or before != after:
             claims.append(Claim(name, side[1], (before, after), first, second, result, words))
-    return Reproduction(baseline, unlike, tuple(claims))
+    return Reproduction(analyses[0].baseline_words, unlike, tuple(claims))
 
 
 def outcomes(rows: Sequence[Row]) -> dict[tuple[str, str], tuple[str, str]]:

@@ -14,14 +14,14 @@ from suite.results.within_set import FieldComparison
 
 
 def only(analysis: Analysis, stacks: Sequence[str], questions: Sequence[str] = ()) -> Analysis:
-    """Returns the analysis of the stacks that match some glob, and of the baseline, on the questions whose names match
+    """Returns the analysis of the stacks that match some glob, and of each question's baseline, on the questions whose names match
     some glob; without globs, of all. Speedups, their intervals and geometric means stay those of the whole set. Of some
     questions there is no comparison by field, which spans questions.
 
     Raises UserError for a glob that matches nothing of the set.
     """
     names = sorted({row.stack_name for row in analysis.rows}, key=natural)
-    shown = matching("stack", stacks, names) | {analysis.baseline}
+    shown = matching("stack", stacks, names) | {analysis.baseline, *(each.baseline for each in analysis.comparisons)}
     comparisons = [each for whole in analysis.comparisons if (each := of_stacks(whole, shown)).cases]
     asked = matching("question", questions, [each.name for each in comparisons])
     kept, left = (tuple(each for each in comparisons if (each.name in asked) == wanted) for wanted in (True, False))

@@ -23,7 +23,7 @@ from suite.launch.attempt import run_job, tail
 from suite.launch.engine import Engine
 from suite.reference.digests import difference
 from suite.workloads.questions.models import ModelLeaf
-from suite.workloads.questions.ports.expressions import gradients_of, value_of
+from suite.workloads.questions.ports.expressions import gradients_of, leaves_in, shared, value_of
 from suite.workloads.questions.ports.layers import Leaf
 from suite.workloads.questions.ports.matching import match
 from suite.workloads.questions.ports.pairing import TOLERANCE, Call, Trace
@@ -103,7 +103,8 @@ class Ports:
             f"{port}_model has {first}_model's weights: {len(matched.weights)} leaves, matched by names and shapes. "
             f"The table, which the file may have: {os.path.relpath(table)}"
         )
-        if apart_in_steps := summed(matched.weights):
+        shapes = {leaf.name: leaf.shape for leaf in ours}
+        if apart_in_steps := summed(matched.weights, shapes):
             found.sentences.append(
                 f"{listed(apart_in_steps, 3)} of {port}_model: {first}_model has other leaves there, which add up to "
                 "it or are shared. So steps of training move the two models apart, and only the first step is compared."
@@ -122,7 +123,6 @@ class Ports:
             for dialect, answer in zip(pair, (ours_in_f64, theirs_in_f64), strict=True)
         ]  # fmt: skip
         found.sentences.extend(filter(None, [work(sizes[0], sizes[1], matched.weights)]))
-        shapes = {leaf.name: leaf.shape for leaf in ours}
         reason = apart(ours_in_f64, theirs_in_f64, matched.weights, shapes)
         if reason:
             try:
@@ -217,7 +217,7 @@ def apart(first: Answer, port: Answer, weights: Mapping[str, str], shapes: Mappi
             continue
         if said := differs(f"gradient of {name}", gradient, gradients[name], TOLERANCE):
             return said
-    if summed(weights):
+    if summed(weights, shapes):
         return ""
     moved, noise = of(first, "moved"), of(port, "noise")
     for name, movement in of(port, "moved").items():
@@ -236,11 +236,15 @@ def apart(first: Answer, port: Answer, weights: Mapping[str, str], shapes: Mappi
     return ""
 
 
-def summed(weights: Mapping[str, str]) -> list[str]:
+def summed(weights: Mapping[str, str], shapes: Mapping[str, tuple[int, ...]]) -> list[str]:
     """Returns the port's leaves for which the first model has several, as two biases that are added, or which share one
-    of the first's. Such models compute the same, but an optimizer moves them apart."""
-    texts = [*weights.values()]
-    return [name for name, text in weights.items() if "+" in text or "0 *" in text or texts.count(text) > 1]
+    of the first's, as an embedding and a head. Such models compute the same, but an optimizer moves them apart."""
+    several = shared(weights, shapes)
+    return [
+        name
+        for name, text in weights.items()
+        if "+" in text or "0 *" in text or not several.isdisjoint(leaves_in(text, shapes))
+    ]
 
 
 def of(answer: Answer, group: str) -> dict[str, np.ndarray[Any, Any]]:

@@ -97,9 +97,13 @@ class Pairing:
 
     def blocks_needed(self) -> int:
         """Returns how many blocks, both stages together, the ratios over the baseline need."""
-        protocol, means = self.protocol, dict[Side, Mean]()
-        for baseline in {*planned_baselines(self).values()}:
-            means |= ratios_over(self, baseline).means
+        protocol, planned = self.protocol, planned_baselines(self)
+        means: dict[Side, Mean] = {
+            side: mean
+            for baseline in dict.fromkeys(planned.values())
+            for side, mean in ratios_over(self, baseline).means.items()
+            if planned[side[0]] == baseline
+        }
         widths = [
             means[side].ratio(doubt_of_each(protocol.confidence, len(family)))
             for family in self.families(means)

@@ -10,6 +10,7 @@ import pytest
 from suite import results
 from suite.results.analysis import analyse
 from suite.results.baselines import rebased
+from suite.results.shown import only
 from tests.plan_files import plan_file
 from tests.results.rows import rows_of
 
@@ -76,3 +77,4 @@ def test_each_question_of_its_own_functions_has_its_counterpart_of_the_baseline(
     ratios = [case.speedup.ratio.value for each in found.comparisons for case in each.timed if case.speedup]
     assert ratios == pytest.approx([2.0, 0.5]) and not any(each.stands_in_for for each in found.comparisons)
     assert found.baseline_words == "numpy" and rebased(found, "jax_jit:b").comparisons[0].baseline == "jax_jit:a"
+    assert len(found.speedups) == 2 and only(found, ["jax_jit:*"]).hidden == (), "a question's baseline is always shown"

@@ -63,6 +63,25 @@ def test_what_was_faster_and_is_slower_is_contradicted() -> None:
     assert whole == ClaimResult.CONTRADICTED
 
 
+def test_a_question_of_its_own_functions_is_held_over_its_own_baseline() -> None:
+    """Of two files in one run: the second one's ratio turns round."""
+    there, here = two_files(1, 0.02), two_files(2, 0.002)
+    assert verdicts(there, there) == ({"jax_jit:a": "reproduced", "jax_jit:b": "reproduced"}, ClaimResult.REPRODUCED)
+    assert verdicts(there, here) == ({"jax_jit:a": "reproduced", "jax_jit:b": "contradicted"}, ClaimResult.CONTRADICTED)
+    assert reproduction(there, here).baseline == "numpy"
+
+
+def two_files(seed: int, jax_b: float) -> Results:
+    random, rows = np.random.default_rng(seed), []
+    for function, dims, paces in (("a", 64, (0.02, 0.01)), ("b", 65, (0.01, jax_b))):
+        for stack, pace in zip(("numpy", "jax_jit"), paces, strict=True):
+            for block in range(1, 6):
+                attempt = attempt_of(stack, block, implementation=function, dims={"n": dims})
+                rows.append(row_of(attempt, pace * float(np.exp(random.normal(0, 0.01)))))
+    plan = plan_file(protocol=Protocol(blocks=5, blocks_max=5), baseline="numpy:a")
+    return Results(Path("a-set"), plan, rows, [], MACHINE, {}, [])
+
+
 def test_on_another_class_of_machine_only_who_is_faster_is_judged() -> None:
     other = {"cpu_model": "B"}
     of, whole = verdicts(told(1, THERE), told(2, THERE | {"jax_jit": 0.015, "torch_eager": 0.03}, other))

@@ -109,6 +109,17 @@ def test_where_the_planned_function_has_no_time_no_other_function_of_its_stack_i
     assert found.baseline == "jax_jit:b"
 
 
+def test_only_planned_ratios_ask_for_more_blocks() -> None:
+    """The first question has the second one's baseline, too, with which it isn't planned."""
+    protocol = replace(FIXED, blocks_max=999)
+    first = rows_of({"numpy": times(3, 0.05)}, implementation="a")
+    first += rows_of({"numpy": times(3, 0.1), "jax_jit": [1e-4 / t for t in times(3, 0.1)]}, implementation="b")
+    second = rows_of({"numpy": times(3), "jax_jit": times(3)}, implementation="b", dims={"n": 65})
+    needed = [Pairing.of(counted(rows), protocol, "numpy:a").blocks_needed() for rows in (first, [*first, *second])]
+    over_b = Pairing.of(counted(first), protocol, "numpy:b").blocks_needed()
+    assert needed[0] == needed[1] < over_b
+
+
 def test_a_stack_alone_is_decided() -> None:
     (found,) = standings(pairing(LOOKS, numpy=times(3)))
     assert (found.speedups, found.unsure, found.go_on) == ([], [], frozenset())

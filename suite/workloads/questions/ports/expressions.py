@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -54,18 +54,34 @@ def gradients_of(
     has twice. `shapes` are those of the first's leaves."""
     found = {name: np.zeros(shape) for name, shape in shapes.items()}
     for name, expression in weights.items():
-        tree = parsed(expression, shapes)
-        for place in places(tree):
-            ones = np.ones(shapes[place.value])
-            # Each element of the value has at most one element of the leaf at this place: which, and times what?
-            factor, count = (
-                computed(tree, lambda leaf: probe if leaf is place else 0 * np.ones(shapes[leaf.value]))  # noqa: B023
-                for probe in (ones, ones.cumsum().reshape(ones.shape))
-            )
+        for leaf, which, factor in uses(expression, shapes):
             used = factor != 0
-            which = np.rint(count[used] / factor[used]).astype(int) - 1
-            np.add.at(found[place.value].reshape(-1), which, factor[used] * gradients[name][used])
+            np.add.at(found[leaf].reshape(-1), which, factor[used] * gradients[name][used])
     return found
+
+
+def shared(weights: Mapping[str, str], shapes: Mapping[str, tuple[int, ...]]) -> set[str]:
+    """Returns the first model's leaves of which the port has some element more than once."""
+    times = {name: np.zeros(shape, int) for name, shape in shapes.items()}
+    for expression in weights.values():
+        for leaf, which, _ in uses(expression, shapes):
+            np.add.at(times[leaf].reshape(-1), which, 1)
+    return {name for name, counts in times.items() if (counts > 1).any()}
+
+
+def uses(expression: str, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, Array, Array]]:
+    """Yields each leaf in an expression: its name, the number of each of its elements that the value has, in the
+    value's order, and for each element of the value by what it is multiplied (0 where it isn't this leaf's)."""
+    tree = parsed(expression, shapes)
+    for place in places(tree):
+        ones = np.ones(shapes[place.value])
+        # Each element of the value has at most one element of the leaf at this place: which, and times what?
+        factor, count = (
+            computed(tree, lambda leaf: probe if leaf is place else 0 * np.ones(shapes[leaf.value]))  # noqa: B023
+            for probe in (ones, ones.cumsum().reshape(ones.shape))
+        )
+        used = factor != 0
+        yield place.value, np.rint(count[used] / factor[used]).astype(int) - 1, factor
 
 
 def parsed(expression: str, known: Collection[str]) -> Any:
