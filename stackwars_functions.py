@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import inspect
+import re
 import symtable
 import sys
 import sysconfig
@@ -31,6 +32,8 @@ class Refused(Exception):
 def written(text: str) -> Path:
     """Writes a question file, which is called by its content. Returns its path."""
     path = Path(f"question_{hashlib.sha256(text.encode()).hexdigest()[:6]}.py").absolute()
+    if path.is_file() and path.read_text(encoding="utf-8") != text:
+        raise Refused(f"{path} was written for this question, and changed since. Ask the file: ask({path.name!r}).")
     path.write_text(text, encoding="utf-8")
     return path
 
@@ -167,7 +170,8 @@ def value_of(value: Any, name: str) -> str:
     if is_plain(value):
         return repr(value)
     if isinstance(value, list | tuple):
-        return f"[{', '.join(value_of(each, f'{name}_{place}') for place, each in enumerate(value))}]"
+        parts = "".join(f"{value_of(each, f'{name}_{place}')}, " for place, each in enumerate(value))
+        return f"[{parts}]" if isinstance(value, list) else f"({parts})"
     if not hasattr(value, "dtype"):
         raise Refused(
             f"{name} is a {type(value).__name__}: an input is an array, a plain value, or a dict or list of them."
@@ -182,6 +186,6 @@ def value_of(value: Any, name: str) -> str:
     if array.dtype.kind not in "biufc":
         raise Refused(f"{name} has the type {array.dtype}, and not one of numbers.")
     digest = hashlib.sha256(f"{array.dtype}{array.shape}".encode() + array.tobytes()).hexdigest()[:6]
-    file = f"{name}_{digest}.npy"
+    file = f"{re.sub(r'[^A-Za-z0-9_]', '_', name)}_{digest}.npy"
     np.save(file, array, allow_pickle=False)
     return f'from_file("{file}", dtype="bfloat16")' if as_bfloat16 else f'from_file("{file}")'

@@ -104,6 +104,10 @@ def cell(line: str, cell: str) -> Answer:
 def answer(words: Sequence[str], options: Mapping[str, Any]) -> Answer:
     """Asks as `stackwars ask WORDS` with `options`. Raises Refused, with the command's words, if nothing was
     measured."""
+    words = [*words]
+    while "--python" in words[:-1]:  # its value is the next word
+        at = words.index("--python")
+        words[at : at + 2] = ["=".join(words[at : at + 2])]
     given = [word.removeprefix("--python=") for word in words if word.startswith("--python=")]
     python = (given or [options.get("python") or default_python()])[-1]
     asked = {

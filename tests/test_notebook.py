@@ -149,10 +149,26 @@ print(asked._repr_html_().count("<tr>"), asked.page.is_file(), " ms" in repr(ask
     )
 
 
+def test_inputs_keep_their_form_under_any_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = load(written(question([("", numpy_root)], {"x": {"Dense/kernel": X}, "k": (X, [X], ())})))
+    tree = asked.module.inputs()
+    assert [*tree["x"]] == ["Dense/kernel"] and (type(tree["k"]), type(tree["k"][1]), tree["k"][2]) == (tuple, list, ())
+
+
+def test_a_question_that_was_changed_since_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = written("TOLERANCE = 1\n")
+    assert written("TOLERANCE = 1\n") == file
+    file.write_text("TOLERANCE = 2\n")
+    with pytest.raises(Refused, match="changed since"):
+        written("TOLERANCE = 1\n")
+
+
 def test_a_cell_is_a_question_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(Refused, match="has no function `inputs`"):
-        stackwars_notebook.cell("--stack=numpy --force", "def numpy_sum(x):\n    return x.sum()\n")
+        stackwars_notebook.cell("--python locked --stack=numpy --force", "def numpy_sum(x):\n    return x.sum()\n")
     (file,) = tmp_path.glob("question_*.py")
     assert "numpy_sum" in file.read_text()
 

@@ -14,6 +14,7 @@ usage() { sed -n '5s/^# *//p' "$0" >&2; exit 2; }
 
 (($# >= 2)) || usage
 before=$1 files=()
+[[ $before ]] || { echo "COMMIT is empty: outside a pull request the action needs an input \`before\`." >&2; exit 2; }
 shift
 while (($#)) && [[ $1 != -* ]]; do files+=("$1") && shift; done
 ((${#files[@]})) || usage
@@ -23,7 +24,8 @@ mkdir -p "$out"
 printf '<!-- stackwars -->\n' > "$out/comparison.md" # by which the comment is found again
 worst=0
 for file in "${files[@]}"; do
-    name=$(basename "$file" .py) code=0
+    name=${file#./} code=0
+    name=${name%.py} name=${name//\//-} # two folders may have a file of the same name
     "$root/.venv/bin/stackwars" ask "$file" --before="$before" --results="$out/$name" "$@" >&2 || code=$?
     ((code == 0 || code == 3)) || exit "$code" # 3: a case that failed is a result, which the comparison tells
     set=$out/$name/latest code=0

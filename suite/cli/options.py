@@ -251,6 +251,11 @@ class RunOptions(MeasuringOptions):
         if self.purpose is not None:
             check_known("value", self.purpose, PURPOSES, of="--purpose")
         asked = bool(self.file) and self.preset == RunOptions.preset
+        if asked and self.workload:
+            raise UserError(
+                f"{', '.join(self.workload)} and question files like {self.file[0]} are run apart: each has its own "
+                "sizes and passes."
+            )
         preset = self.preset_of("ask" if asked else self.preset, **constants)
         if self.at_most is not None and not preset.protocol.until_decided:
             raise UserError("--at-most bounds a run until it is decided: --until=decided, without --repeats.")
@@ -327,7 +332,8 @@ class FrontierOptions(MeasuringOptions):
         files, others = parted(words)
         asked = tuple(name_of(Path(file).resolve()) for file in files)
         paths = (*self.workload_path, *files)
-        return replace(super().with_words(others), workload=(*self.workload, *others, *asked), workload_path=paths)
+        named = super().with_words(others)
+        return replace(named, workload=(*named.workload, *asked), workload_path=paths)
 
     def selection(self, cores: Sequence[int]) -> Selection:
         of_files = any(path.endswith(".py") for path in map(str, self.workload_path))

@@ -210,12 +210,28 @@ def installed(revision: Revision, lock: locks.Lock) -> Path:
     folder = revision.folder.with_name(f"{revision.folder.name}-{lock.name}")
     if not folder.exists():
         venv.make(lock, folder)
-        words = shlex.split(revision.install)
+        words = install_words(revision.install)
         command = [uv.find_uv(), *words] if words[0] == "pip" else words  # environments have no pip of their own
         environ = without_python(os.environ) | {"VIRTUAL_ENV": str(folder)}
         environ["PATH"] = f"{folder / 'bin'}{os.pathsep}{environ.get('PATH', os.defpath)}"
-        done = subprocess.run(command, cwd=revision.folder, env=environ, capture_output=True, text=True, check=False)
+        failed = f"--install={shlex.quote(revision.install)} failed in {revision.name}"
+        try:
+            done = subprocess.run(
+                command, cwd=revision.folder, env=environ, capture_output=True, text=True, check=False
+            )
+        except OSError as broken:
+            raise UserError(f"{failed}: {words[0]} can't be started ({broken.strerror}).") from None
         if done.returncode != 0:
-            said = (done.stderr or done.stdout).strip()[-1000:]
-            raise UserError(f"--install={shlex.quote(revision.install)} failed in {revision.name}: {said}")
+            raise UserError(f"{failed}: {(done.stderr or done.stdout).strip()[-1000:]}")
     return folder / "bin" / "python"
+
+
+def install_words(text: str) -> list[str]:
+    """Returns the words of --install. Raises UserError if there are none, or a quotation mark lacks its other half."""
+    try:
+        words = shlex.split(text)
+    except ValueError as broken:
+        raise UserError(f"--install={text} isn't understood: {broken}.") from None
+    if not words:
+        raise UserError("--install is empty: it is a command, like --install='pip install -e .'.")
+    return words

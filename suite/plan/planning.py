@@ -57,6 +57,9 @@ def make(
     check_together(selection, preset)
     stacks = choose_stacks(selection.stacks or preset.stacks, selection.target)
     selected = questions(preset, selection, workloads)
+    for workload, _ in selected:
+        for name in getattr(workload.spec, "NOT_ON", {}):
+            check_known("stack", name, STACKS, of=f"NOT_ON of {workload.folder}")
     purpose = purpose_of(preset, [workload for workload, _ in selected])
     by_id = {
         case.case_id: case  # two sizes that options make equal are one case

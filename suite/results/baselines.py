@@ -39,9 +39,7 @@ def over_baseline(analysis: Analysis, pairing: Pairing, baseline: str) -> Analys
         for (question, _), speedup in pairing.over(base).items()
         if bases.get(question) == base
     )
-    return replace(
-        analysis, baseline=baseline, pairing=pairing, speedups=tuple(speedups), comparisons=comparisons
-    )
+    return replace(analysis, baseline=baseline, pairing=pairing, speedups=tuple(speedups), comparisons=comparisons)
 
 
 def compared(comparison: Comparison, pairing: Pairing, baseline: str, over: Mapping[Side, Speedup]) -> Comparison:

@@ -83,11 +83,13 @@ class Change:
 
 
 def changes(file: PlanFile | None, analysis: Analysis, threshold: float) -> list[Change]:
-    """Returns the changes in a set that compares revisions; none of any other set."""
+    """Returns the changes in a set that compares revisions; none of any other set, and of one without times."""
     if file is None or not file.revisions:
         return []
     rows, within = counted_timed(analysis.counted), by_variant(analysis)
     names = question_names([*{row["comparison_id"]: row for row in rows}.values()])
+    if not rows:
+        return []
     base, *later = in_order({row.text("variant") for row in rows})
     over = {(it.comparison_id, it.stack): it for it in within.over(base)} if within else {}
     found = []

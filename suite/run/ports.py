@@ -35,9 +35,9 @@ EMPTY = np.empty(0)  # where values aren't asked for
 Answer = Mapping[str, np.ndarray[Any, Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Ported:
-    """What is known of a question's ports: the file with the weights (None where one model alone is measured), how the
+    """What is known of a question's ports: the file with the weights (None until a port is matched with them), how the
     cases of a dialect end without a process, and sentences for the console."""
 
     weights: Path | None = None
@@ -59,7 +59,7 @@ class Ports:
         first, *others = (dialect for dialect in question.dialects if dialect in cases)
         if not others or first != question.dialects[0]:
             return Ported()
-        found = Ported(folder / "weights.json")
+        found = Ported()
         leaves: dict[str, list[ModelLeaf]] = {}
         for dialect in (first, *others):
             try:
@@ -95,7 +95,8 @@ class Ports:
             )
             found.ends[port] = (Outcome.ERROR, reason)
             return
-        write(folder / "weights.json", leaves[first], matched.weights)
+        found.weights = folder / "weights.json"
+        write(found.weights, leaves[first], matched.weights)
         table = folder / f"{port}_weights.py"
         rows = "".join(f"    {name!r}: {expression!r},\n" for name, expression in matched.weights.items())
         table.write_text(f"WEIGHTS = {{\n{rows}}}\n", encoding="utf-8")
@@ -109,7 +110,7 @@ class Ports:
                 f"{listed(apart_in_steps, 3)} of {port}_model: {first}_model has other leaves there, which add up to "
                 "it or are shared. So steps of training move the two models apart, and only the first step is compared."
             )
-        asked = (question, cases, folder, str(folder / "weights.json"))
+        asked = (question, cases, folder, str(found.weights))
         try:
             ours_in_f64, theirs_in_f64 = (load(self.job(*asked, dialect)) for dialect in pair)
         except UserError as broken:

@@ -162,8 +162,14 @@ def test_a_search_takes_a_question_file_in_its_own_size_and_its_first_pass_unles
     assert (asked.workloads, asked.sizes, asked.passes) == (("net",), ("asked",), ())
     trained = FrontierOptions(pass_=("train",)).with_words(["net.py"])
     assert trained.selection([0]).passes == ("train",) and [path.name for path in trained.workload_paths] == ["net.py"]
-    ours = FrontierOptions().with_words(["gpt2"]).selection([0])
-    assert (ours.workloads, ours.sizes, ours.passes) == (("gpt2",), ("full",), ("train",))
+    ours = FrontierOptions().with_words(["gpt2,bert"]).selection([0])
+    assert (ours.workloads, ours.sizes, ours.passes) == (("gpt2", "bert"), ("full",), ("train",))
+
+
+def test_workloads_and_question_files_are_run_apart() -> None:
+    with pytest.raises(UserError, match="^gemm and question files like"):
+        RunOptions().with_words(["gemm", "a.py"]).chosen_preset()
+    assert RunOptions().with_words(["a.py", "b.py"]).chosen_preset().protocol.until_decided
 
 
 def test_a_purpose_replaces_the_preset_s() -> None:

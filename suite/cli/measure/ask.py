@@ -81,6 +81,8 @@ def ask(*file: str, options: AskOptions = AskOptions()) -> int:
     if not options.file and options.resume is None:
         text = question(options)
         path = Path(f"question_{hashlib.sha256(text.encode()).hexdigest()[:6]}.py")
+        if path.is_file() and path.read_text(encoding="utf-8") != text:
+            raise UserError(f"{path} was written for these expressions, and changed since: `{COMMAND} ask {path}`.")
         write_own(path, text)
         say(f"The question is in {path}: change it, and `{COMMAND} ask {path}` asks it again.")
         options = replace(options, file=(str(path),), numpy=(), jax=(), torch=(), tf=(), input=())
@@ -88,7 +90,7 @@ def ask(*file: str, options: AskOptions = AskOptions()) -> int:
         options = replace(options, pass_=(*options.pass_, "gradient"), gradient=False)
     # A check's times are nobody's answer, so other runs may go on beside it.
     options = replace(options, preset="check", force=True) if options.check else options
-    if not (options.before or options.over or options.install):
+    if (options.before, options.over, options.install) == (None, None, None):
         return run(options=options)
     check_revisions(options)
     if options.until is None and options.repeats is None:
@@ -101,6 +103,8 @@ def ask(*file: str, options: AskOptions = AskOptions()) -> int:
 
 def check_revisions(options: AskOptions) -> None:
     """Raises UserError for options that don't go with --before and --over."""
+    if options.install is not None:
+        revisions.install_words(options.install)
     if bool(options.before) == bool(options.over) or options.resume is not None:
         raise UserError("--before=REV compares a question file with one revision, --over='v1.*' with tags: choose one.")
     if options.shard or options.scheduler:
@@ -121,7 +125,10 @@ def question(options: AskOptions) -> str:
             f"Ask a question file, `{COMMAND} ask layernorm.py`, or type one: "
             "--jax='jnp.cumsum(x, 0)' --torch='torch.cumsum(x, 0)' --input='x=f32[4096,1024]'."
         )
-    inputs = dict(map(tensor, options.input))
+    typed_inputs = [*map(tensor, options.input)]
+    inputs = dict(typed_inputs)
+    if len(inputs) < len(typed_inputs):
+        raise UserError("Two --input have the same name: each is an argument of the expressions.")
     arguments = ", ".join(inputs)
     kinds = sorted({call.partition("(")[0] for call in inputs.values()})
     expressions = [(d, n, text) for d, texts in typed.items() for n, text in enumerate(texts, 1)]

@@ -105,7 +105,9 @@ def begin(options: MeasuringOptions, disturbances: Sequence[str]) -> int:
         told = f"Nothing was measured: {lacking}" if idle else lacking
         from suite.cli.measure.predict import prediction_instead  # that module imports this one
 
-        say(f"{told}. `{prediction_instead(options)}` asks its compiler what would fit there.")
+        # `predict` takes no question files.
+        of_preset = not any(path.suffix == ".py" for path in planned.workload_paths)
+        say(f"{told}. `{prediction_instead(options)}` asks its compiler what would fit there." if of_preset else told)
     if idle:
         return NOTHING_MEASURED
     if options.dry_run:
@@ -115,8 +117,12 @@ def begin(options: MeasuringOptions, disturbances: Sequence[str]) -> int:
 
     given = options.given(
         engine=planned.engine.name,
-        # `file` names questions.
-        workload_path=tuple(from_checkout(path) for path in planned.workload_paths if path.suffix != ".py"),
+        # `file` names the questions of a run.
+        workload_path=tuple(
+            from_checkout(path)
+            for path in planned.workload_paths
+            if path.suffix != ".py" or not isinstance(options, RunOptions)
+        ),
         stack_path=tuple(map(from_checkout, absolute(options.stack_path))),
     )
     store = create(planned, preset.path, given, Path(options.results))

@@ -68,7 +68,7 @@ def compare(
     found = changes(sets[0].plan_file, whole, threshold) if whole else []
     within = within_one(sets[0], by, baseline) if by is not None and not found else None
     pairs = [] if within or found else variant_pairs(times_of(sets[0])) if by else between(sets, across=across)
-    if len(sets) > 1 and len({sha256(loaded.path / RESULTS) for loaded in sets}) == 1:
+    if format == "text" and len(sets) > 1 and len({sha256(loaded.path / RESULTS) for loaded in sets}) == 1:
         print(f"Nothing changed: both are the set {sets[0].set_id}.")
         return 0
     compared = compared_sets(pairs, threshold, tie)

@@ -50,6 +50,9 @@ class Judgement:
             )
         functions = [function.name for function in functions_of(after)]
         known = [f"{dialect}_{name}" for dialect, names in question.written.items() for name in names]
+        for function in functions_of(after):
+            if len({dialect for dialect, _ in function.implements}) > 1:
+                raise UserError(f"{function.name} is for several frameworks: functions of one are judged as yet.")
         for name in functions:
             check_known("function", name, known, of=str(before))
         return cls(question, after, functions)
@@ -66,7 +69,11 @@ class Judgement:
             check_known("function of dialect", STACKS[name].dialect, dialects, of=str(self.after))
             if reason := absent(STACKS[name], "", TARGET):
                 raise UserError(f"{name} can't run here: {reason}.")
-        chosen = wanted or [name for name in default if not absent(STACKS[name], "", TARGET)]
+        lacking = {name: absent(STACKS[name], "", TARGET) for name in default}
+        chosen = wanted or [name for name, reason in lacking.items() if not reason]
+        if not chosen:
+            told = "; ".join(f"{name}: {reason}" for name, reason in lacking.items())
+            raise UserError(f"No stack of {self.functions[0]} can run here. {told or 'Name one by --stack.'}")
         return [(name, dialects[STACKS[name].dialect]) for name in chosen]
 
     def trial(self, stack: str, function: str) -> Trial:

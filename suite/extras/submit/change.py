@@ -70,11 +70,13 @@ def refused(clone: Path, base: str) -> tuple[list[str], dict[str, list[str]]]:
     there = git(clone, "ls-tree", "--name-only", start, f"{SETS}/").splitlines()
     found, added, nbytes = list[str](), dict[str, list[str]](), 0
     # What one commit adds and the next one deletes would stay in the archive's history.
-    for command in (("diff-tree", "-r", *RAW, start, "HEAD"), ("log", "--format=", *RAW, f"{start}..HEAD")):
+    for command in (("diff-tree", "-r", *RAW, start, "HEAD"), ("log", "-c", "--format=", *RAW, f"{start}..HEAD")):
         for line in filter(None, git(clone, "-c", "core.quotePath=true", *command).splitlines()):
             facts, path = line.split("\t", 1)
             (_, mode, *_, status), file = facts.split(" "), FILE.fullmatch(path)
-            if status != "A":
+            if facts.startswith("::"):  # by the merge itself: it is in none of the commits that are merged
+                found.append(f"{path} is added or changed by a merge")
+            elif status != "A":
                 found.append(f"{path} is changed, renamed or deleted, if only in one of its commits")
             elif file is None or file[2] in manifest.DERIVED or mode != "100644":
                 found.append(f"{path[:200]} isn't a plain file of a set")

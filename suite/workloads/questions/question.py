@@ -53,7 +53,15 @@ LACKING = {
 }
 COMPATIBLE = "array_api_compat"  # the package by which PyTorch follows the array API standard
 ASKED = ("inputs", "parameters", "canonical")
-SETTINGS = ("TOLERANCE", "NOT_ON", "STATIC", "GROWS", "WEIGHTS", "LAYOUT", CARRIED)
+SETTINGS = {  # {a setting: an example of its value}
+    "TOLERANCE": 1e-4,
+    "NOT_ON": {"torch_inductor": "it compiles for minutes"},
+    "STATIC": ("axis",),
+    "GROWS": ("batch",),
+    "WEIGHTS": {"fc.kernel": "fc.weight.T"},
+    "LAYOUT": {"torch": {"image": "NHWC->NCHW"}},
+    CARRIED: ("w",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +238,7 @@ def load(path: Path) -> Question:
             f"{path} has no implementation: a function whose name begins with {'_, '.join(FORMS)}_ and "
             "goes on with a name of yours, like torch_naive. See docs/how-to/ask.md."
         )
-    if mistyped := misspelt(SimpleNamespace(**dict.fromkeys(defined(text))), SETTINGS):
-        raise unknown("setting", mistyped, SETTINGS, of=str(path))
+    check_settings(module, text, path)
     dims = dims_of(module, path)
     tree = inputs_of(module, path, dims)
     for name in getattr(module, "STATIC", ()):
@@ -259,6 +266,32 @@ def load(path: Path) -> Question:
     passes = ("train",) if carried else ("forward", "gradient", *(("train",) if learns else ()))
     spec = spec_of(module, path, dims, right, passes, has_model=is_model)
     return Question(name_of(path), path, spec, module, written, defined(text), right, is_model)
+
+
+def check_settings(module: ModuleType, text: ast.Module, path: Path) -> None:
+    """Raises UserError for a name that is nearly a setting's, and for a value of another type."""
+    if mistyped := misspelt(SimpleNamespace(**dict.fromkeys(defined(text))), tuple(SETTINGS)):
+        raise unknown("setting", mistyped, SETTINGS, of=str(path))
+    for name, example in SETTINGS.items():
+        if not is_like(value := getattr(module, name, example), example):
+            raise UserError(f"{path}: {name} is {value!r}, and not like {name} = {example!r}.")
+
+
+def is_like(value: Any, example: Any) -> bool:
+    """Whether a setting's value has the types of its example, at every level."""
+    match example:
+        case dict():
+            (inner,) = example.values()
+            return isinstance(value, Mapping) and all(
+                isinstance(key, str) and is_like(each, inner) for key, each in value.items()
+            )
+        case tuple():
+            return isinstance(value, tuple | list) and all(is_like(each, example[0]) for each in value)
+        case float():  # or one for each leaf
+            each = value.values() if isinstance(value, Mapping) else [value]
+            return all(isinstance(it, float | int) and not isinstance(it, bool) for it in each)
+        case _:
+            return isinstance(value, str)
 
 
 def spec_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 from pathlib import Path
@@ -132,8 +133,11 @@ def test_ctrl_c_leaves_no_tree(stranger: Path) -> None:
         ("--before=HEAD --shard=1/2", "leave --shard and --scheduler out"),
         ("--before=HEAD --stack=numpy@0.1", "is a variant"),
         ("--before=nowhere", "no commit, branch or tag"),
+        ("--before=", "choose one"),
+        ("--before=HEAD --install=", "--install is empty"),
+        ("--before=HEAD --install=pip\\ 'x", "No closing quotation"),
     ],
 )
 def test_mistakes_are_refused(stranger: Path, words: str, said: str) -> None:
-    done = answered("ask", "bench/total.py", *words.split(), "--dry-run", cwd=stranger)
+    done = answered("ask", "bench/total.py", *shlex.split(words.replace("'", "\\'")), "--dry-run", cwd=stranger)
     assert done.returncode == USAGE and said in done.stderr

@@ -231,6 +231,17 @@ class Archive:
         self.commit()
         (self.new / "inputs" / "payload.txt").unlink()
 
+    def hidden_in_merges(self) -> None:
+        """A merge may hold what none of its parents has, and the next one may take it out."""
+        payload = self.new / "inputs" / "payload.txt"
+        for number, had in enumerate((True, False)):
+            self.commit()
+            git(self.folder, "checkout", "-q", "-b", f"side{number}", "HEAD~1")
+            git(self.folder, "commit", "-q", "--allow-empty", "-m", "aside")
+            git(self.folder, "checkout", "-q", "change")
+            git(self.folder, "merge", "-q", "--no-ff", "--no-commit", "-s", "ours", f"side{number}")
+            payload.write_text("payload") if had else payload.unlink()
+
     def under_another_name(self) -> None:
         """A set that the archive has, begun at another time."""
         copy = Path(shutil.copytree(self.old, self.sets / "copy"))
@@ -283,6 +294,7 @@ CHANGES = {
     Archive.repository: "isn't a plain file of a set",
     Archive.large: "8,000,000 at most",
     Archive.hidden: "is changed, renamed or deleted",
+    Archive.hidden_in_merges: "by a merge",
     Archive.under_another_name: "of its processes are those of",
     Archive.twice: "of its processes are those of",
     Archive.forged: "don't fit into its set or block",

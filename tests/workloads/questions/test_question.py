@@ -309,6 +309,27 @@ BAD = {
         ),
         "STATIC names",
     ),
+    **{
+        f"setting {setting}": (
+            (
+                f"from suite.ask import normal\n{setting}\ndef inputs(n=1):\n    return {{'x': normal(n)}}\n"
+                "def torch_a(x):\n    return x"
+            ),
+            f"{setting.partition(' ')[0]} is .*, and not like ",
+        )
+        for setting in (
+            "TOLERANCE = '1e-3'",
+            "TOLERANCE = {'x': None}",
+            "NOT_ON = ['numpy']",
+            "STATIC = None",
+            "GROWS = 5",
+            "GROWS = 'n'",
+            "WEIGHTS = ['a']",
+            "WEIGHTS = {'a': 1}",
+            "LAYOUT = {'torch': 'NHWC->NCHW'}",
+            "CARRIED = 3",
+        )
+    },
 }
 
 
