@@ -57,7 +57,7 @@ PAGES = sorted(
 )
 PICTURE = "docs/report-dark.png"
 # What a reader replaces by something of theirs.
-UNPLANNED = ("--resume", "mine.toml", "NAME", "@nightly", "argsort.py", "bench/attention.py")
+UNPLANNED = ("--resume", "mine.toml", "NAME", "@nightly", "argsort.py", "bench/attention.py", "--jax=")
 ON_THE_WEB = ("../../actions/", "../../deployments/")  # of the repository's pages
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 

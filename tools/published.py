@@ -27,8 +27,8 @@ HEAD = """# What others published
 
 Documents with figures of these frameworks, and what can be said to each. They were read where they stand, the study \
 as it was quoted. The data are in [published/](../published/). A claim is \
-*confirmed* or *contradicted* by a set of the [gallery](gallery.md), on its machine (two cores of AMD Zen 5) and with \
-its versions: who is slower, and by what factor (*larger* or *smaller* than the claim's), but not why. It is \
+*confirmed* or *contradicted* by a set of the [gallery](gallery.md), on the machine and with the versions that it \
+names: who is slower, and by what factor (*larger* or *smaller* than the claim's), but not why. It is \
 *confirmed in part* where the set answers less than the claim says, *not confirmed* where the sides are close or \
 undecided, *impossible by arithmetic*, *not comparable*, or *not measured yet*. Every factor is one of time. \
 The page of a set with the same question shows published times beside its own ("Published elsewhere"). This page is \

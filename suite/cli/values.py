@@ -53,7 +53,7 @@ StackPath = Annotated[
 Engine = Annotated[
     str, Parameter(help="how processes are contained: local, docker, or auto: docker if it works here, else local")
 ]
-Force = Annotated[bool, Parameter(help="run even if another run is going on here, or the machine is busy")]
+Force = Annotated[bool, Parameter(help="run even beside another run on this machine")]
 
 
 def typed(name: str, value: Any) -> list[str]:

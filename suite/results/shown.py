@@ -15,8 +15,8 @@ from suite.results.within_set import FieldComparison
 
 def only(analysis: Analysis, stacks: Sequence[str], questions: Sequence[str] = ()) -> Analysis:
     """Returns the analysis of the stacks that match some glob, and of each question's baseline, on the questions whose
-    names match some glob; without globs, of all. Speedups, their intervals and geometric means stay those of the whole set. Of some
-    questions there is no comparison by field, which spans questions.
+    names match some glob; without globs, of all. Speedups, their intervals and geometric means stay those of the whole
+    set. Of some questions there is no comparison by field, which spans questions.
 
     Raises UserError for a glob that matches nothing of the set.
     """

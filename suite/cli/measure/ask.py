@@ -7,11 +7,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from suite.case import BEFORE
 from suite.cli.measure.run import run
-from suite.cli.options import RunOptions, command
+from suite.cli.options import OFTEN, RunOptions, command
 from suite.environments import revisions, say
 from suite.errors import COMMAND, UserError
 from suite.guard.out import write_own
@@ -36,6 +36,8 @@ class AskOptions(RunOptions):
 
     TASK = "ask"
 
+    preset: Annotated[str, OFTEN] = "ask"
+    """the preset: a name (./stackwars list) or a path to a TOML file"""
     check: bool = False
     """run every stack once and briefly, to say in under a minute what is wrong before anything is measured"""
     numpy: tuple[str, ...] = ()
