@@ -56,4 +56,6 @@ def test_the_core_works_without_an_extra(gone: list[str], tmp_path: Path) -> Non
     ran(copy, "pytest", "-q", "--collect-only", "tests/extras", "tests/cli")  # whose tests are all that name extras
     if gone == EXTRAS:
         chosen = "not stacks and not slow and not release and not machine"
-        assert tries.pytest("-n", "2", "-m", chosen, folder=copy, environ=environ(copy)) == 0
+        assert (
+            tries.pytest("-n", "2", "-m", chosen, "--hypothesis-profile=brief", folder=copy, environ=environ(copy)) == 0
+        )
