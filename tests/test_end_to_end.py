@@ -17,6 +17,7 @@ from suite.sets.result_set import ResultSet
 from suite.stacks import knobs
 from suite.stacks.catalog import STACKS
 from suite.stacks.torch import mkl_path
+from suite.stacks.xla import compiler
 from tests.mutations import MUTANTS, make_mutant
 from tests.results.rows import ratios
 from tests.runs import EVERY_OPERATION, EXPORTED, FEW, ON_CPU, REST, TOGETHER, UNWARMED, Asked, Lanes, of
@@ -95,9 +96,14 @@ def test_bf16_and_the_tuned_track(runs: Lanes, run: str, stacks: Sequence[str]) 
     assert found.keys() == {*itertools.product(stacks, TRACKS)}
     is_amd = mkl_path.KNOB.processor in knobs.processor_flags()
     without_mkl_path = () if is_amd else ("torch_eager", "torch_inductor")
+    has_wide_vectors = compiler.KNOBS[0].processor in knobs.processor_flags()
+    without_wide_vectors = () if has_wide_vectors else ("jax_jit", "torchax_jit", "tf_xla")
     unsupported = {
         *(("numpy", track) for track in TRACKS),
-        *((stack, "tuned") for stack in ("jax_eager", "tf_eager", "tf_graph", *without_mkl_path)),
+        *(
+            (stack, "tuned")
+            for stack in ("jax_eager", "tf_eager", "tf_graph", *without_mkl_path, *without_wide_vectors)
+        ),
     }
     assert {case for case, row in found.items() if row["outcome"] == "unsupported"} == unsupported & found.keys()
     for case, row in found.items():

@@ -78,4 +78,4 @@ inside ".venv/bin/python -m suite.cli doctor" || true # it names what is missing
 inside ".venv/bin/python -m suite.cli list"
 inside ".venv/bin/python -m suite.cli run --preset=tiny --workload=gemm --pass=forward --stack=numpy --stack=jax_jit \
     --stack=torch_eager --engine=local --timeout=10min"
-ls "$home"/stack-wars/results/*/report/index.html
+ls "$home"/stack-wars/results/*/report.html
