@@ -38,8 +38,8 @@ LONG = [
     *HERE.glob("test_*end_to_end.py"),
     *(HERE / name for name in ("environments/test_images.py", "launch/test_container.py", "run/start/test_engines.py")),
 ]
-# Files of many tests that take seconds each and share no fixture.
-APART = [HERE / name for name in ("extras/judge/test_attacks.py", "extras/test_walls.py")]
+# Names of files, also of an extra's, with many tests that take seconds each and share no fixture.
+APART = ("test_attacks.py", "test_walls.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     First comes what is long, which begins the runs at once; of that first what waits for none of them. Then what takes
     environments of its own, like Ray's cluster, which mostly waits, and real stacks: what is short is left for the end.
     """
-    assert all(place.exists() for place in (*SLOW, *LONG, *APART)), "moved? name the new place"
+    assert all(place.exists() for place in (*SLOW, *LONG)), "moved? name the new place"
     known = known_runs(items)
     for item in items:
         mark_by_runs(item, known)
@@ -115,7 +115,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = super()._split_scope(nodeid)
-            if HERE.parent / file in APART:
+            if Path(file).name in APART:
                 return nodeid
             return "long" if HERE.parent / file in LONG else file
 
