@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import difflib
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
@@ -62,11 +63,15 @@ def gradients_of(
 
 def shared(weights: Mapping[str, str], shapes: Mapping[str, tuple[int, ...]]) -> set[str]:
     """Returns the first model's leaves of which the port has some element more than once."""
-    times = {name: np.zeros(shape, int) for name, shape in shapes.items()}
-    for expression in weights.values():
-        for leaf, which, _ in uses(expression, shapes):
-            np.add.at(times[leaf].reshape(-1), which, 1)
-    return {name for name, counts in times.items() if (counts > 1).any()}
+    leaves = {name: leaves_in(expression, shapes) for name, expression in weights.items()}
+    # At one place an expression has no element twice.
+    places_of = Counter(leaf for found in leaves.values() for leaf in found)
+    times = {leaf: np.zeros(shapes[leaf], int) for leaf, count in places_of.items() if count > 1}
+    for name, found in leaves.items():
+        for leaf, which, _ in uses(weights[name], shapes) if not times.keys().isdisjoint(found) else ():
+            if leaf in times:
+                np.add.at(times[leaf].reshape(-1), which, 1)
+    return {leaf for leaf, counts in times.items() if (counts > 1).any()}
 
 
 def uses(expression: str, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, Array, Array]]:
