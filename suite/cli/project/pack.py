@@ -10,6 +10,7 @@ import re
 import tarfile
 import tempfile
 from pathlib import Path
+from typing import Final
 
 from suite.environments import ROOT, locks, say, uv
 from suite.errors import UserError
@@ -23,7 +24,7 @@ UNUSED = re.compile(
     r"pyarrow/(include|src|tests|.*(flight|_s3|_encryption))|golden/(odd|small|full)|/__pycache__|\.pyc$"
 )
 BYTES_MAX = 60 * 10**6
-PRESET = 9  # of xz: 57.7 MB in 249 s on a core of a Zen 3; preset 1 takes 21 s, and gives 72.3 MB
+PRESET: Final = 9  # of xz: 57.7 MB in 249 s on a core of a Zen 3; preset 1 takes 21 s, and gives 72.3 MB
 NAME = "stackwars-device"
 SCRIPT = """#!/bin/sh
 # ./check.sh cuda   (or tpu, or cpu). PYTHON names another interpreter than python3.
