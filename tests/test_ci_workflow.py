@@ -196,7 +196,7 @@ def test_changes_are_measured_and_commented_from_a_branch_and_from_a_fork(tmp_pa
         and "slower by more than 1.30×" in body
     )
     assert "| numpy:total |" in body and (job / "summary.md").read_text() == body
-    assert "</html>" in (job / "ci-results" / "total.html").read_text(encoding="utf-8")
+    assert "</html>" in (job / "ci-results" / "bench-total.html").read_text(encoding="utf-8")
     assert len(git(job, "worktree", "list").splitlines()) == 1
 
     forge.change("host", "slower", PACKAGE + "# mended\n")
