@@ -17,7 +17,6 @@ from invoke.tasks import Task, task
 
 from suite.cli.app import APP, COMMANDS, code_of
 from suite.cli.values import typed
-from suite.environments import ROOT
 from suite.guard.variables import without_python
 
 for name in os.environ.keys() - without_python(os.environ).keys():  # mypy and pytest are Pythons, too
@@ -67,16 +66,14 @@ def check(c: Context) -> None:
 )
 def test(c: Context, args: str = "", quick: bool = False, all: bool = False) -> None:
     """Run the checks and the tests: units, the pipeline with a fake stack, every real stack end to end."""
-    from tests import needed, tries
+    from tests import needed
 
     lacking = {} if quick else needed.environments(release=all)
     chosen = "not stacks and not slow" if quick else "" if all else "not release"
     # One process more than there are cores, because one of them mostly waits for the long runs.
-    shared = (f"--numprocesses={len(os.sched_getaffinity(0)) + 1}", "--dist=loadfile", "--no-loadscope-reorder")
-    environ = os.environ | {"STACKWARS_LACKING": json.dumps(lacking)}  # tests/conftest.py skips their tests
-    words = (*shared, "--durations=15", "-m", chosen, *shlex.split(args))
-    if code := tries.pytest(*words, folder=ROOT, environ=environ):
-        raise Exit(code=code)
+    shared = f"--numprocesses={len(os.sched_getaffinity(0)) + 1} --dist=loadfile --no-loadscope-reorder"
+    environ = {"STACKWARS_LACKING": json.dumps(lacking)}  # tests/conftest.py skips their tests, and counts them last
+    c.run(f"{sys.executable} -m pytest {shared} --durations=15 -m '{chosen}' {args}", pty=False, env=environ)
 
 
 @task

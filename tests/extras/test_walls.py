@@ -12,7 +12,6 @@ import pytest
 
 from suite.cli.extras import extras
 from suite.environments import ROOT
-from tests import tries
 
 pytestmark = [pytest.mark.release, pytest.mark.slow]
 EXTRAS = sorted(extras())
@@ -33,13 +32,14 @@ def without(gone: list[str], copy: Path) -> Path:
     return copy
 
 
-def environ(copy: Path) -> dict[str, str]:
-    return os.environ | {"STACKWARS_LOCK": str(copy / "lock")}
-
-
 def ran(copy: Path, *command: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", *command], cwd=copy, env=environ(copy), capture_output=True, text=True, check=False
+        [sys.executable, "-m", *command],
+        cwd=copy,
+        env=os.environ | {"STACKWARS_LOCK": str(copy / "lock")},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, f"{command}: {done.stdout[-3000:]} {done.stderr[-3000:]}"
     return done.stdout
@@ -56,6 +56,4 @@ def test_the_core_works_without_an_extra(gone: list[str], tmp_path: Path) -> Non
     ran(copy, "pytest", "-q", "--collect-only", "tests/extras", "tests/cli")  # whose tests are all that name extras
     if gone == EXTRAS:
         chosen = "not stacks and not slow and not release and not machine"
-        assert (
-            tries.pytest("-n", "2", "-m", chosen, "--hypothesis-profile=brief", folder=copy, environ=environ(copy)) == 0
-        )
+        ran(copy, "pytest", "-q", "-n", "2", "--hypothesis-profile=brief", "-m", chosen, "tests")

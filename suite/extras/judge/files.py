@@ -19,7 +19,8 @@ from suite.stacks.catalog import STACKS
 from suite.workloads.questions.arguments import tensors_of
 from suite.workloads.questions.functions import LOSS, OPTIMIZER, Function, implementations
 from suite.workloads.questions.loading import beside
-from suite.workloads.questions.question import ASKED, SETTINGS, SIZE, Question, load
+from suite.workloads.questions.question import ASKED, SIZE, Question, load
+from suite.workloads.questions.settings import SETTINGS
 from suite.workloads.statements import defined, parsed
 
 TARGET = "cpu"

@@ -17,7 +17,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from suite.case import ARRAY_API, DIM_MAX, PARALLEL, Case, function_name
-from suite.errors import UserError, at_line, check_known, unknown
+from suite.errors import UserError, at_line, check_known
 from suite.workloads import digests, trees
 from suite.workloads.catalog import CaseTensors, Workload, load_module, name_of
 from suite.workloads.questions.arguments import in_layout, inputs_of, reference, returning_trees, scalar, tensors_of
@@ -39,7 +39,7 @@ from suite.workloads.questions.functions import (
 from suite.workloads.questions.loading import beside, imported, loaded, may_judge
 from suite.workloads.questions.models import MODELS, OWN, ModelForm, ModelLeaf, tensors
 from suite.workloads.questions.ports.weights import ported
-from suite.workloads.specs import misspelt
+from suite.workloads.questions.settings import SETTINGS, check_settings
 from suite.workloads.statements import defined, parsed
 from suite.workloads.tensors import Stored, Tensor, nbytes
 
@@ -53,15 +53,6 @@ LACKING = {
 }
 COMPATIBLE = "array_api_compat"  # the package by which PyTorch follows the array API standard
 ASKED = ("inputs", "parameters", "canonical")
-SETTINGS = {  # {a setting: an example of its value}
-    "TOLERANCE": 1e-4,
-    "NOT_ON": {"torch_inductor": "it compiles for minutes"},
-    "STATIC": ("axis",),
-    "GROWS": ("batch",),
-    "WEIGHTS": {"fc.kernel": "fc.weight.T"},
-    "LAYOUT": {"torch": {"image": "NHWC->NCHW"}},
-    CARRIED: ("w",),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,32 +257,6 @@ def load(path: Path) -> Question:
     passes = ("train",) if carried else ("forward", "gradient", *(("train",) if learns else ()))
     spec = spec_of(module, path, dims, right, passes, has_model=is_model)
     return Question(name_of(path), path, spec, module, written, defined(text), right, is_model)
-
-
-def check_settings(module: ModuleType, text: ast.Module, path: Path) -> None:
-    """Raises UserError for a name that is nearly a setting's, and for a value of another type."""
-    if mistyped := misspelt(SimpleNamespace(**dict.fromkeys(defined(text))), tuple(SETTINGS)):
-        raise unknown("setting", mistyped, SETTINGS, of=str(path))
-    for name, example in SETTINGS.items():
-        if not is_like(value := getattr(module, name, example), example):
-            raise UserError(f"{path}: {name} is {value!r}, and not like {name} = {example!r}.")
-
-
-def is_like(value: Any, example: Any) -> bool:
-    """Whether a setting's value has the types of its example, at every level."""
-    match example:
-        case dict():
-            (inner,) = example.values()
-            return isinstance(value, Mapping) and all(
-                isinstance(key, str) and is_like(each, inner) for key, each in value.items()
-            )
-        case tuple():
-            return isinstance(value, tuple | list) and all(is_like(each, example[0]) for each in value)
-        case float():  # or one for each leaf
-            each = value.values() if isinstance(value, Mapping) else [value]
-            return all(isinstance(it, float | int) and not isinstance(it, bool) for it in each)
-        case _:
-            return isinstance(value, str)
 
 
 def spec_of(
