@@ -11,7 +11,7 @@ from typing import Any
 from suite.case import EVENTS_BYTES_MAX, EVENTS_VERSION, MESSAGE_BYTES_MAX
 
 RESERVE = 2**18  # bytes kept free for the exception that says that the file is too long
-TRACEBACK_MAX = 16384
+TRACEBACK_HEAD, TRACEBACK_TAIL = 2**14, 3 * 2**14  # characters: who called first, and what failed last
 
 
 class Events:
@@ -46,10 +46,12 @@ class Events:
 
     def exception(self, error: BaseException) -> None:
         text = "".join(traceback.format_exception(error))
+        if len(text) > TRACEBACK_HEAD + TRACEBACK_TAIL:  # a framework's frames may well fill the rest
+            text = f"{text[:TRACEBACK_HEAD]}\n…\n{text[-TRACEBACK_TAIL:]}"
         kind = type(error)
         self.write(
             "exception",
             type=f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins."),
             message=str(error)[:MESSAGE_BYTES_MAX],
-            traceback=text[-TRACEBACK_MAX:],
+            traceback=text,
         )

@@ -210,9 +210,10 @@ def test_who_runs_out_of_memory_beside_others_gets_another_try_alone(
     monkeypatch.setattr(rounds, "spare_bytes", lambda: 450 * MIB)
     monkeypatch.setattr("suite.launch.attempt.spare_bytes", lambda: 450 * MIB)
     ended = run_in_rounds(tmp_path / "set", "unequal")
-    tries = {(row["variant"], row["outcome"], row["sampling"]) for row in ended}
-    # On a busy machine the baseline may have ended well before the other one was killed: then it has both tries.
-    assert tries - {("", "ok", "rounds")} == {("", "ok", "alone"), ("slow", "ok", "alone")}
+    assert {row["outcome"] for row in ended} == {"ok"}
+    assert [row["sampling"] for row in ended if row["variant"] == "slow"] == ["alone"]
+    # How far the baseline was when the other one was killed depends on the machine: it may have ended already.
+    assert {row["sampling"] for row in ended if not row["variant"]} <= {"alone", "rounds"}
 
 
 def test_a_warm_case_takes_turns_after_its_prime(tmp_path: Path) -> None:

@@ -245,8 +245,18 @@ def test_long_messages_are_shortened(tmp_path: Path) -> None:
     done, told = run_worker(broken(tmp_path, lambda text: text.replace(IN_FORWARD, "raise ValueError('µ' * 99999)")))
     assert done.returncode == 1
     assert len(told[-1]["message"]) <= 4096
-    assert len(told[-1]["traceback"]) <= 16384
-    assert told[-1]["traceback"].count("\n") < 99
+    assert len(told[-1]["traceback"]) < 2**16 + 9
+    assert told[-1]["traceback"].count("\n") < 399
+
+
+def test_who_called_a_deep_failure_is_named(tmp_path: Path) -> None:
+    """The frames of a framework, or of a recursion, may well be longer than what is kept of a traceback."""
+    deep = "def sink(depth): rise(depth - 1)\ndef rise(depth): return sink(depth) if depth else 1 / 0\n"
+    done, told = run_worker(broken(tmp_path, lambda text: deep + text.replace(IN_FORWARD, "rise(400)")))
+    assert done.returncode == 1
+    head, tail = told[-1]["traceback"].split("\n…\n")
+    assert "in forward" in head and "ZeroDivisionError" in tail
+    assert len(head) + len(tail) <= 2**16
 
 
 def test_unsupported_is_an_answer(tmp_path: Path) -> None:
