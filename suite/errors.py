@@ -22,6 +22,8 @@ MEANS = {
     "fp32": "f32", "float32": "f32", "fp16": "bf16", "float16": "bf16", "half": "bf16", "bfloat16": "bf16",
     "inference": "forward", "eval": "forward", "fwd": "forward", "training": "train",
     "backward": "gradient", "grad": "gradient",
+    "torch_compile": "torch_inductor", "torch.compile": "torch_inductor", "compile": "torch_inductor",
+    "eager": "torch_eager", "jit": "jax_jit", "onnx": "onnxruntime", "ort": "onnxruntime",
     "matmul": "gemm", "mm": "gemm", "dot": "gemm", "mlp": "ffn", "attention": "mha", "sdpa": "mha",
 }  # fmt: skip
 

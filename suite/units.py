@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 UNKNOWN = "–"
+UNKNOWING = 1e4  # the ends of an interval of ratios are apart by more: two blocks that differ widely
 # Units that people write after a number, in bytes and in seconds.
 BYTES = {
     "b": 1,
@@ -174,9 +175,9 @@ def ratio(value: float | None, low: float | None = None, high: float | None = No
 def interval(low: float | None, high: float | None, unit: Unit | None = None) -> str:
     """Returns an interval: `[1.35, 1.50]`; empty if an end is unknown.
 
-    Without a unit it is the interval of a ratio. Then an end near 1 gets the digits that tell it from 1:
-    `[0.848, 0.9996]`; an end that is exactly 1 has an open bracket, since a step-down test has excluded 1:
-    `[0.848, 1.00)`.
+    Without a unit it is the interval of a ratio; one that says next to nothing ends at a hundredth and at a hundred. An
+    end near 1 gets the digits that tell it from 1: `[0.848, 0.9996]`; an end that is exactly 1 has an open bracket,
+    since a step-down test has excluded 1: `[0.848, 1.00)`.
     """
     if low is None or high is None or not (is_known(low) and is_known(high)):
         return ""
@@ -184,6 +185,8 @@ def interval(low: float | None, high: float | None, unit: Unit | None = None) ->
         fitting = unit.of(high)
         shown = f"[{digits(fitting.scaled(low))}, {digits(fitting.scaled(high))}]"
         return shown if fitting == unit else f"{shown} {fitting.name}"
+    if high > UNKNOWING * low:
+        return f"[{beside_one(low) if low > 0.01 else '< 0.01'}, {beside_one(high) if high < 100 else '> 100'}]"
     left, right = "(" if low == 1 < high else "[", ")" if low < 1 == high else "]"
     return f"{left}{beside_one(low)}, {beside_one(high)}{right}"
 

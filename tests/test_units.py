@@ -117,6 +117,12 @@ def test_an_interval_shows_on_which_side_of_1_it_ends(low: float, high: float, s
     assert units.interval(low, high) == shown
 
 
+def test_an_interval_that_says_next_to_nothing_has_no_figures_that_look_exact() -> None:
+    assert units.interval(2.7e-44, 3.3e44) == "[< 0.01, > 100]"
+    assert units.interval(0.5, 6000.0) == "[0.500, > 100]"
+    assert units.interval(300.0, 310.0) == "[300, 310]"
+
+
 def test_a_time_s_interval_has_three_digits_and_closed_ends() -> None:
     assert units.interval(0.0009996, 0.001, units.Unit("ms", 1e-3)) == "[1.00, 1.00]"
 

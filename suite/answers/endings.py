@@ -104,7 +104,7 @@ def line(rows: Sequence[Row], names: Mapping[tuple[str, str], str]) -> dict[str,
         "Provenance": "" if last["provenance"] == "measured" else last.text("provenance"),
         "Message": ": ".join(filter(None, map(last.text, ("exception_type", "message")))),
         "Standard error": last.text("stderr_tail"),
-        "Log": f"logs/{last.attempt_name}" if last["provenance"] == "measured" and not is_ok else "",
+        "Log": f"logs/{last.attempt_name}" if ends and last["provenance"] == "measured" and not is_ok else "",
     }
     in_blocks = sorted({row["block"] for row in rows})
     return {

@@ -11,7 +11,7 @@ from suite.answers.answer import Asked
 from suite.answers.environment import differences
 from suite.answers.facts import known
 from suite.answers.noise import readings
-from suite.answers.sentences import listed
+from suite.answers.sentences import capital, listed
 from suite.answers.undecided import undecided
 from suite.case import Flag, Outcome, Purpose
 from suite.errors import COMMAND
@@ -111,7 +111,7 @@ class Report:
     def frameworks(self) -> str:
         """The answer by frameworks, on this machine; empty where nothing is judged."""
         said, on = frameworks(self.analysis), place(self.results.machine, self.analysis.counted)
-        return said and f"{f'On this {on} ' * bool(on)}{said}."
+        return said and capital(f"{f'On this {on} ' * bool(on)}{said}.")
 
     @property
     def verdict(self) -> str:

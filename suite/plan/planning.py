@@ -236,7 +236,7 @@ def choose_baseline(option: str | None, preset: Preset, target: str, stacks: Seq
         if option not in stacks and len(alone) == 1:
             return alone[0]  # the only implementation
         if option not in stacks:
-            raise UserError(f"--baseline={option} is none of the selected stacks: {', '.join(stacks)}.")
+            raise unknown("stack", option, stacks, of="--baseline: the selection")
         return option
     stack_of = {name: re.split("[@:]", name)[0] for name in stacks}
     able = [name for name in stacks if target in STACKS[stack_of[name]].targets] or stacks

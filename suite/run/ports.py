@@ -87,19 +87,22 @@ class Ports:
         first, port = pair
         ours, theirs = ([as_leaf(leaf) for leaf in leaves[dialect]] for dialect in pair)
         matched = match(ours, theirs, getattr(question.module, "WEIGHTS", {}))
-        if lacking := [each for each in matched.unmatched if each.of_port]:
+        lacking = [each for each in matched.unmatched if each.of_port]
+        table = folder / f"{port}_weights.py"
+        folder.mkdir(parents=True, exist_ok=True)
+        rows = "".join(f"    {name!r}: {expression!r},\n" for name, expression in matched.weights.items())
+        rows += "".join(f"    {each.leaf!r}: '',  # {', '.join(each.partners)}?\n" for each in lacking)
+        table.write_text(f"WEIGHTS = {{\n{rows}}}\n", encoding="utf-8")
+        if lacking:
             likeliest = "; ".join(f"{each.leaf} (likeliest: {', '.join(each.partners)})" for each in lacking[:3])
             reason = (
                 f"{len(lacking)} of {len(theirs)} leaves of {port}_model have no counterpart in {first}_model that is "
-                f'certain: {likeliest}. Say which in the file: WEIGHTS = {{"{lacking[0].leaf}": …}}'
+                f"certain: {likeliest}. Copy the table into the file and complete it: {os.path.relpath(table)}"
             )
             found.ends[port] = (Outcome.ERROR, reason)
             return
         found.weights = folder / "weights.json"
         write(found.weights, leaves[first], matched.weights)
-        table = folder / f"{port}_weights.py"
-        rows = "".join(f"    {name!r}: {expression!r},\n" for name, expression in matched.weights.items())
-        table.write_text(f"WEIGHTS = {{\n{rows}}}\n", encoding="utf-8")
         found.sentences.append(
             f"{port}_model has {first}_model's weights: {len(matched.weights)} leaves, matched by names and shapes. "
             f"The table, which the file may have: {os.path.relpath(table)}"
@@ -124,18 +127,17 @@ class Ports:
             for dialect, answer in zip(pair, (ours_in_f64, theirs_in_f64), strict=True)
         ]  # fmt: skip
         found.sentences.extend(filter(None, [work(sizes[0], sizes[1], matched.weights)]))
-        reason = apart(ours_in_f64, theirs_in_f64, matched.weights, shapes)
-        if reason:
+        answers = (ours_in_f64, theirs_in_f64, matched.weights, shapes)
+        if reason := apart(*answers):
             try:
                 one, other = (trace(dialect, load(self.job(*asked, dialect, trace=True))) for dialect in pair)
                 where = part(one, other, matched.weights)
             except UserError as broken:
                 found.sentences.append(f"Where {port}_model parts from {first}_model isn't known: {broken}")
                 where = None
-            found.ends[port] = (
-                Outcome.WRONG,
-                f"{port}_model isn't {first}_model: {where.sentence if where else reason}",
-            )
+            reason = where.sentence if where else reason
+        if reason := reason or apart_after_steps(*answers):
+            found.ends[port] = (Outcome.WRONG, f"{port}_model isn't {first}_model: {reason}")
 
     def job(
         self, question: Any, cases: Mapping[str, Case], folder: Path, weights: str, dialect: str, trace: bool = False
@@ -218,6 +220,13 @@ def apart(first: Answer, port: Answer, weights: Mapping[str, str], shapes: Mappi
             continue
         if said := differs(f"gradient of {name}", gradient, gradients[name], TOLERANCE):
             return said
+    return ""
+
+
+def apart_after_steps(
+    first: Answer, port: Answer, weights: Mapping[str, str], shapes: Mapping[str, tuple[int, ...]]
+) -> str:
+    """Returns in words where training moves a port apart whose results, loss and gradients agree; else empty."""
     if summed(weights, shapes):
         return ""
     moved, noise = of(first, "moved"), of(port, "noise")
@@ -258,4 +267,4 @@ def differs(what: str, wanted: np.ndarray[Any, Any], actual: np.ndarray[Any, Any
     if not wanted.size or (not np.any(wanted) and not np.any(actual)):
         return ""
     error = difference(actual, wanted, what).error
-    return "" if error <= tolerance else f"{what} differs by {error:.2g} in float64"
+    return "" if error <= tolerance else f"{what} differs by {error:.2g} of its norm, in float64"

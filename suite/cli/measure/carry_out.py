@@ -123,8 +123,8 @@ def interrupted(store: ResultSet, shown: ProgressLines) -> None:
     whole = {block.block for block in store.blocks()}
     # Processes outside the blocks have block 0.
     cut = sum(row["block"] > 0 and row["block"] not in whole for row in store.read()[0])
-    rest = f" {cut} of them belong to a block that isn't whole: they don't count, and the block runs again."
+    rest = f" {cut} of them are of a block that isn't whole, which runs again." if cut else ""
     completes = f"`{COMMAND} run --resume={store.folder}` completes the set."
     if store.plan_file.revisions:
         completes = "The trees of the revisions are gone, so the set stays as it is."
-    shown.note(f"Interrupted. {store.finished()} finished processes are kept.{rest if cut else ''} {completes}")
+    shown.note(f"Interrupted. {store.finished()} finished processes are kept.{rest} {completes}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from suite import units
+from suite.answers.sentences import capital
 from suite.case import canonical_json
 from suite.extras.site.history import Point, points_in, version_words
 from suite.machine.description import processor
@@ -158,7 +159,9 @@ def questions(report: Report, listed: Listed) -> Iterator[QuestionEntry]:
             workload=workload,
             machine_id=machines.get(comparison.id, ""),
             baseline=comparison.baseline,
-            answer=f"{of_question(comparison, report.analysis.pairing) or answer.text.rstrip('.').partition('. ')[0]}.",
+            answer=capital(
+                f"{of_question(comparison, report.analysis.pairing) or answer.text.rstrip('.').partition('. ')[0]}."
+            ),
             pairs=tuple(pairs(comparison, report.analysis.pairing)),
             squares={stack: replace(cell, href="") for stack, cell in cells if cell.kind != NOTHING.kind},
             set_name=listed.name,

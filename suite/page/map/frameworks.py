@@ -12,7 +12,7 @@ import polars as pl
 from suite import units
 from suite.answers.figures.figure import Figure
 from suite.answers.figures.ratios import ENDS, dots
-from suite.answers.sentences import listed
+from suite.answers.sentences import capital, listed
 from suite.page.map.sentence import NAMED, share, span
 from suite.page.sections.labels import comparison_anchor, panel_anchor
 from suite.page.sections.timed.formulations import formulation
@@ -21,6 +21,7 @@ from suite.results.analysis import Analysis, Comparison
 from suite.results.case_row import CaseRow
 from suite.stacks.catalog import STACKS
 from suite.verdicts.grouping import grouped
+from suite.verdicts.looks import UNSURE
 from suite.verdicts.names import slug
 from suite.verdicts.speedups import Pairing
 from suite.verdicts.verdicts import Speedup
@@ -50,16 +51,23 @@ class Pair:
         """The verdict, where that leaves the two together."""
         return "" if self.speedup.verdict in APART else f", {self.speedup.verdict}"
 
+    @property
+    def is_open(self) -> bool:
+        return self.speedup.verdict == UNSURE
+
     def told(self, does: str, unit: units.Unit) -> str:
-        """Returns `JAX trains ffn 1.68× as fast as PyTorch [1.59, 1.77] (12.5 against 21.2 ms, jit against eager)`."""
+        """Returns `JAX trains ffn 1.68× as fast as PyTorch [1.59, 1.77] (12.5 against 21.2 ms, jit against eager)`, or
+        `it is undecided whether JAX trains ffn faster than PyTorch: 1.68× [0.907, 3.11] (…)`."""
         ratio, stacks = self.speedup.ratio, [self.ours, self.base]
         low, value, high = ratio.low or ratio.value, ratio.value, ratio.high or ratio.value
         if not self.is_ahead:
             (low, value, high), stacks = (1 / high, 1 / value, 1 / low), stacks[::-1]
         (one, way), (other, another) = map(named, stacks)
-        what = f"{one} {does} {units.ratio(value, low, high)} as fast as {other} {units.interval(low, high)}{self.word}"
         times = " against ".join((unit.show(stacks[0].steady), unit(stacks[1].steady)))
-        return f"{what} ({times}, {way} against {another})"
+        ways, known, within = f"{way} against {another}", units.ratio(value, low, high), units.interval(low, high)
+        if self.is_open:
+            return f"it is undecided whether {one} {does} faster than {other}: {known} {within} ({times}, {ways})"
+        return f"{one} {does} {known} as fast as {other} {within}{self.word} ({times}, {ways})"
 
     def aside(self, *, is_turned: bool) -> str:
         """Returns `TensorFlow 1.73×`, or `1.73× as fast as TensorFlow` where the ratio is turned round."""
@@ -79,8 +87,9 @@ def named(case: CaseRow) -> tuple[str, str]:
 
 
 def pairs(comparison: Comparison, pairing: Pairing) -> list[Pair]:
-    """Returns the frameworks of a question against that of the baseline, the greatest ratio first. There are none where
-    frameworks were given different formulations, which is another question, nor where nothing is judged."""
+    """Returns the frameworks of a question against that of the baseline: what is decided first, the greatest ratio
+    first. There are none where frameworks were given different formulations, which is another question, nor where
+    nothing is judged."""
     by_name = grouped(comparison.counting, lambda case: named(case)[0])
     own = [name for name, cases in by_name.items() if any(case.is_baseline for case in cases)]
     if not own or len({formulation(case.stack) for case in comparison.counting}) > 1:
@@ -89,7 +98,7 @@ def pairs(comparison: Comparison, pairing: Pairing) -> list[Pair]:
     over = {who: it for (on, who), it in pairing.over(base.stack).items() if on == comparison.id and it.ratio.low}
     judged = ([case for case in cases if case.stack in over] for cases in by_name.values())
     found = [Pair(cases[0], base, over[cases[0].stack]) for cases in judged if cases]
-    return sorted(found, key=lambda pair: -pair.speedup.ratio.value)
+    return sorted(found, key=lambda pair: (pair.is_open, -pair.speedup.ratio.value))
 
 
 def best(comparison: Comparison, pairing: Pairing) -> list[tuple[str, CaseRow, Speedup | None]]:
@@ -159,7 +168,8 @@ def frameworks(analysis: Analysis) -> str:
     """Returns the sentences on a set; empty where no question has two frameworks that are judged."""
     asked = [each for each in analysis.comparisons if pairs(each, analysis.pairing)]
     if len(asked) <= NAMED:
-        return ". ".join(of_question(each, analysis.pairing) for each in asked)
+        first, *more = (of_question(each, analysis.pairing) for each in asked) if asked else [""]
+        return ". ".join([first, *map(capital, more)])
     return of_many([(each.head.text("track"), pairs(each, analysis.pairing)) for each in asked])
 
 

@@ -59,24 +59,24 @@ class Comparison:
         own = self.adapter.optimizer == self.data.spec.OPTIMIZER
         return key if own else f"{key}{BY}{self.adapter.optimizer}"
 
-    def wanted(self, group: str, name: str) -> Any:
-        """Returns the reference of a gradient or movement; None without one."""
-        return None if self.expected is None else getattr(self.expected, group).get(name)
+    def wanted(self, group: str, name: str | int) -> Any:
+        """Returns the reference of a gradient or movement, or of the loss of a step; None without one."""
+        return None if self.expected is None else of_group(self.expected, group, name)
 
-    def with_jumps(self, group: str, name: str, actual: Array, limit: Tolerance) -> Tolerance:
-        """Returns the limit of a gradient or movement, wider where the right one jumps within the rounding of float32:
-        where a model's activations are near a kink, as of a ReLU, parameters that are off by a rounding have another
-        gradient."""
-        wanted = self.wanted(group, name)
-        if not hasattr(self.data.spec, "exact") or np.shape(actual) != np.shape(wanted):
+    def with_jumps(self, group: str, name: str | int, actual: Array, limit: Tolerance) -> Tolerance:
+        """Returns the limit of a gradient, movement or loss, wider where the right one jumps within the rounding of
+        float32: where a model's activations are near a kink, as of a ReLU, parameters that are off by a rounding have
+        another gradient, and steps that follow it another loss."""
+        wanted, what = self.wanted(group, name), f"{group}/{name}"
+        if not hasattr(self.data.spec, "exact") or wanted is None or np.shape(actual) != np.shape(wanted):
             return limit
-        apart = difference(actual, wanted, name)
+        apart = difference(actual, wanted, what)
         for draw in range(DRAWS):
             if not limit.broken(apart):
                 break
             if draw == len(self.shaken):
                 self.shaken.append(self.data.shaken(draw))
-            jump = difference(getattr(self.shaken[draw], group)[name], wanted, name).error
+            jump = difference(of_group(self.shaken[draw], group, name), wanted, what).error
             limit = Tolerance(max(limit.error, min(JUMPS * jump, JUMP_MAX)))
         return limit
 
@@ -85,3 +85,8 @@ class Comparison:
         if self.expected is None or name not in self.expected.gradients:
             return False
         return peak(self.expected.gradients[name]) < protocol.ZERO_GRADIENT * self.expected.largest_gradient
+
+
+def of_group(answer: ReferenceAnswer, group: str, name: str | int) -> Any:
+    """Returns what an answer has of a group by name, or by the number of a step; None if it hasn't."""
+    return np.asarray(answer.losses[name]) if isinstance(name, int) else getattr(answer, group).get(name)

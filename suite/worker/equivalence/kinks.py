@@ -55,5 +55,5 @@ def moved(name: str, values: NDArray[Any], distance: float) -> NDArray[Any]:
         return values
     drawn = (np.asarray(random_words(f"moved/{name}").random_raw(values.size)) >> np.uint64(11)) * 2.0**-52 - 1.0
     usual = float(np.sqrt(np.mean(values.astype(np.float64) ** 2))) or 1.0
-    shifted: NDArray[Any] = values + distance * usual * (drawn + np.sign(drawn)).reshape(values.shape)
-    return shifted.astype(values.dtype)
+    shifted = values + distance * usual * (drawn + np.sign(drawn)).reshape(values.shape)
+    return np.asarray(shifted, values.dtype)  # a sum of arrays without axes is none

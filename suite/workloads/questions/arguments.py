@@ -30,7 +30,10 @@ def inputs_of(module: ModuleType, path: Path, dims: Mapping[str, int]) -> dict[s
     if taken := sorted({"self", "target", "outputs"} & {*tree} if isinstance(tree, dict) else ()):
         raise UserError(f"{path}: an input can't be called {taken[0]}: the word has another use. Rename it.")
     if not isinstance(tree, dict) or not tensors_of(tree):
-        raise UserError(f'{path}: `inputs` returns a dict of tensors by name, like {{"x": normal(rows, columns)}}.')
+        raise UserError(
+            f'{path}: `inputs` returns a dict of tensors by name, like {{"x": normal(rows, columns)}}. They are '
+            "made by suite.ask: normal, integers, from_file and others. Arrays aren't: a compiler could fold them."
+        )
     if arrays := [name for name, leaf in trees.leaves(tree) if not isinstance(leaf, Tensor) and np.ndim(leaf)]:
         raise UserError(
             f"{path}: the input {arrays[0]} is an array, which compilers would take for a constant. Make it by "

@@ -50,7 +50,7 @@ def part(path: Path, changed: int, names: tuple[str, ...]) -> ModuleType:
         del sys.modules[module.__name__]
         if isinstance(broken, UserError):
             raise
-        raise UserError(f"{path} can't be loaded: {at_line(broken, path)}.{advice(broken)}") from broken
+        raise UserError(f"{path} can't be loaded: {at_line(broken, path)}.{advice(broken, names)}") from broken
     return module
 
 
@@ -61,13 +61,18 @@ def is_tested(folder: Path) -> bool:
     return bool(root) and (folder in (Path(root), Path(root, "src")) or (folder / "__init__.py").is_file())
 
 
-def advice(broken: Exception) -> str:
-    if not isinstance(broken, ModuleNotFoundError):
+def advice(broken: Exception, names: Iterable[str]) -> str:
+    """Returns what helps where a module isn't installed that these names of a file need."""
+    if not isinstance(broken, ModuleNotFoundError) or not broken.name:
         return ""
-    return (
-        " `inputs`, `parameters` and `canonical` run with NumPy alone: what a framework's function needs may be "
-        "imported at the top of the file, but not used by these."
-    )
+    if "inputs" in names:
+        return (
+            " `inputs`, `parameters` and `canonical` run without a framework: tensors are made by suite.ask, like "
+            "normal(rows, columns). What functions need may be imported at the top, but not used by these three."
+        )
+    package = broken.name.partition(".")[0]
+    named = f'# dependencies = ["{package}"]'
+    return f" The environment has no {package}. A file names its packages at the top, like {named}: docs/how-to/ask.md."
 
 
 def imported(path: Path, names: Iterable[str]) -> frozenset[str]:

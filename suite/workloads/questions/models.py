@@ -27,7 +27,7 @@ Values = Mapping[str, Any]
 KINDS = {
     "conv_transpose": "conv.*transpose", "conv": r"conv(\d|$)", "embedding": "embed", "layer_norm": "layer_?norm",
     "batch_norm": "batch_?norm", "group_norm": "group_?norm", "rms_norm": "rms_?norm", "lstm": "lstm", "gru": "gru",
-    "attention": "attention", "dropout": "drop", "linear": "linear|dense",
+    "rnn": "^rnn$", "attention": "attention", "dropout": "drop", "linear": "linear|dense",
 }  # fmt: skip
 # How a framework's own layout is made of the canonical one, and back, by what a leaf's `layout` says.
 NATIVE = {"": (), "T": (1, 0), "HWIO": (3, 2, 0, 1)}

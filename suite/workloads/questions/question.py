@@ -17,7 +17,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from suite.case import ARRAY_API, DIM_MAX, PARALLEL, Case, function_name
-from suite.errors import UserError, at_line, check_known
+from suite.errors import UserError, at_line, check_known, near_match
 from suite.workloads import digests, trees
 from suite.workloads.catalog import CaseTensors, Workload, load_module, name_of
 from suite.workloads.questions.arguments import in_layout, inputs_of, reference, returning_trees, scalar, tensors_of
@@ -194,6 +194,10 @@ class Question(Workload):
 
     def unsupported(self, dialect: str, case: Case) -> str | None:
         """Returns the reason why a dialect can't run a case; None if it can."""
+        if case.pass_ == "train" and "train" not in self.spec.PASSES:
+            wanted = " and no ".join(f"{each}{OPTIMIZER}" for each in self.written)
+            how = f"its file has no {wanted}" if self.has_model else "only files with a model or with steps have one"
+            return f"{self.name} has no train pass: {how}"
         types = {tensor.dtype for tensor in tensors_of(self.arguments(case.dims)).values()}
         if lacking := sorted(types & LACKING.get(dialect, frozenset())):
             return (
@@ -215,7 +219,8 @@ def load(path: Path) -> Question:
     """Returns the workload of a question file. Raises UserError, with the file's own line, if it isn't one."""
     path = path.resolve()
     if not path.is_file():
-        raise UserError(f"There is no file {path}.")
+        near = near_match(path.name, (file.name for file in path.parent.glob("*.py")))
+        raise UserError(f"There is no file {path}.{f' Did you mean {near}?' if near else ''}")
     try:
         text = parsed(path)
     except SyntaxError as broken:

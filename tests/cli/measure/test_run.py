@@ -71,7 +71,7 @@ def invoke(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[
         ("run --preset=oom --cache=warm", "is for times"),
         ("run --fits=nowhere", "nowhere"),
         ("run --timeout=soon", "--timeout=10min"),
-        ("run --baseline=numpy --stack=jax_jit", "--baseline=numpy"),
+        ("run --baseline=numpy --stack=jax_jit", "--baseline: the selection has no stack"),
         ("run --again=timeout", "--resume"),
         ("run --trust", "--resume"),
         ("run --resume=nowhere --again=timout", "timout"),

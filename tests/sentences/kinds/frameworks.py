@@ -24,6 +24,7 @@ VERBS = {"train": "trains", "forward": "runs", "gradient": "differentiates"}
 LEVEL = r"(?P<interval>{I})(?P<level>, (?:tie|close|undecided))?"
 TIMES = r"\((?P<first>[\d.,]+(?: (?:s|ms|µs|ns))?) against {T:second}, (?P<way>.+?) against (?P<other>[^;]+?)\)"
 FIRST = rf"(?P<one>{F}) (?P<does>\w+ .+?) {{R:ratio}} as fast as (?P<two>{F}) {LEVEL} {TIMES}"
+OPEN = rf"[Ii]t is (?P<open>undecided) whether (?P<one>{F}) (?P<does>\w+ .+?) faster than (?P<two>{F}): {{R:ratio}} (?P<interval>{{I}}) {TIMES}"
 LEFT = r"(?P<level>, (?:tie|close|undecided))?"
 AHEAD = rf"(?:, | and )(?P<one>{F}) {{R:ratio}}{LEFT}"
 AFTER = rf"(?:, | and ){{R:ratio}} as fast as (?P<two>{F}){LEFT}"
@@ -64,7 +65,7 @@ def bests(truth: Truth, on: str) -> list[Best]:
     for who, of in judged.items():
         if framework(who) != framework(own):
             found.setdefault(framework(who), Best(who, own, of))
-    return sorted(found.values(), key=lambda best: -best.ratio.value)
+    return sorted(found.values(), key=lambda best: (best.ratio.word == "undecided", -best.ratio.value))
 
 
 @kind("frameworks")
@@ -74,11 +75,11 @@ def frameworks(held: Held) -> None:
     if not asked:
         held.same("nothing is judged", held.text, "")
         return
-    place = re.match(rf"On this (\d+)-core (.+?) (?={F} )", held.text)
+    place = re.match(rf"On this (\d+)-core (.+?) (?=(?:{F}|it is undecided) )", held.text)
     machine = truth.file("machine.json")
     known = (str(len(machine.get("cores_usable", ()))), machine.get("cpu_model", ""))
     held.same("machine", place.groups() if place else ("0", known[1]), known)
-    parts = re.split(rf"\. (?={F} )", held.text[place.end() if place else 0 :].removesuffix("."))
+    parts = re.split(rf"\. (?=(?:{F}|It is undecided) )", held.text[place.end() if place else 0 :].removesuffix("."))
     if len(asked) <= 3:
         held.same("questions", len(parts), len(asked))
         for part, (on, found) in zip(parts, asked.items(), strict=True):
@@ -94,7 +95,7 @@ def frameworks(held: Held) -> None:
 def of_question(held: Held, text: str, on: str, found: list[Best]) -> None:
     first, *others = found
     is_ahead = first.ratio.value >= 1
-    said, text = held.start(text, FIRST)
+    said, text = held.start(text, OPEN if first.ratio.word == "undecided" else FIRST)
     of_first(held, said, on, first, is_ahead=is_ahead)
     for best in others:
         said, text = held.start(text, AHEAD if is_ahead else AFTER)
@@ -116,7 +117,7 @@ def of_first(held: Held, said: Groups, on: str, best: Best, *, is_ahead: bool) -
         value, low, high = 1 / value, 1 / high if high else None, 1 / low if low else None
     held.near("ratio", said["ratio"], value)
     held.so("interval", interval_agrees(said["interval"], low, high), said["interval"], (low, high))
-    held.same("verdict", said["level"], level(ratio))
+    held.same("verdict", (said["open"] and ", undecided") or said["level"], level(ratio))
     held.same("frameworks", (said["one"], said["two"]), tuple(map(framework, sides)))
     pass_ = next(row["pass"] for row in held.truth.timed if row["asked"] == held.truth.ids[on])
     workload, _, rest = on.partition(f" {pass_}")

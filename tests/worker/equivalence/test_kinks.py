@@ -45,6 +45,11 @@ def found(folder: Path, value: str, gradient: str) -> dict[str, list[float]]:
     return kinks.find(adapter, data, {name: np.array(gradients[name]) for name in data.parameters})
 
 
+def test_a_parameter_without_axes_stays_an_array() -> None:
+    shifted = kinks.moved("scale", np.array(2.0, np.float32), 2.0**-12)
+    assert type(shifted) is np.ndarray and shifted.dtype == np.float32 and 0 < abs(shifted - 2) < 2e-3
+
+
 @pytest.mark.parametrize("convention", [RELU, HALVES])
 def test_a_gradient_at_zeros_is_at_kinks_whatever_the_convention(convention: tuple[str, str], tmp_path: Path) -> None:
     (name, figures), *others = found(tmp_path, *convention).items()

@@ -241,7 +241,7 @@ BAD = {
     "raises": ("import numpy\nnumpy.nothing", "can't be loaded: line 2: AttributeError.*nothing"),
     "missing": (
         "import no_such_package\ndef inputs(n=no_such_package.N):\n    return {}\ndef torch_a(x):\n    return x",
-        "can't be loaded: line 1: ModuleNotFoundError.*with NumPy alone",
+        "can't be loaded: line 1: ModuleNotFoundError.*without a framework",
     ),
     "another framework": (
         (

@@ -104,12 +104,11 @@ def exact(make, of_inputs, loss, optimizer, labels, values, batch):
 
     def calls(training):
         with in_float64(), recorded() as found:
-            of = form.loss if training else form.forward
-            outputs = of({}, held.parameters, held.buffers, **inputs)
-        own = [("", "other", [*inputs.values()], outputs)]
+            arguments = taken(model.takes, of_inputs(inputs), labels)
+            outputs, _ = model.call(held.parameters, held.buffers, arguments, training=training)
         return [
             (path, kind_of(kind), [*map(np.asarray, arrays)], trees.mapped(np.asarray, as_tree(results, ARRAYS)))
-            for path, kind, arrays, results in [*found, *([] if training else own)]
+            for path, kind, arrays, results in [*found, ("", "other", [*inputs.values()], outputs)]
         ]
 
     def flops():

@@ -105,10 +105,10 @@ def of_linen(model, settle, inputs):
             )
         return outputs, updated.get("batch_stats", buffers)
 
-    (parameters, _), (buffers, _) = (split(made.get(name, {})) for name in ("params", "batch_stats"))
+    order = {path: place for place, path in enumerate(kinds)}  # in which modules are called; jit sorts names
     parameters, buffers = (
-        {name: of[name] for name in base.flat(made.get(collection, {}))}  # in the order in which they were made
-        for of, collection in ((parameters, "params"), (buffers, "batch_stats"))
+        dict(sorted(leaves.items(), key=lambda item: order.get(item[0].rpartition(".")[0], len(order))))
+        for leaves, _ in (split(made.get(name, {})) for name in ("params", "batch_stats"))
     )
     takes = model.__call__
     return SimpleNamespace(parameters=parameters, buffers=buffers, fan_in={}, kinds=kinds, takes=takes, call=call)

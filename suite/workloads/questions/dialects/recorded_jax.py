@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import ExitStack, contextmanager
+from functools import wraps
 from unittest.mock import patch
 
 import jax
@@ -23,6 +24,7 @@ def recorded():
         return results
 
     def watched(original, iter_modules):
+        @wraps(original)  # nnx.Sequential looks at what a layer takes
         def call(module, *arguments, **named):
             if id(module) not in paths:  # the model, of which the others are parts
                 paths.update({id(each): dotted(path) for path, each in iter_modules(module)})
@@ -31,6 +33,7 @@ def recorded():
         return call
 
     def tapped(original):
+        @wraps(original)
         def call(module, *arguments, **named):
             if not paths:
                 paths.update({id(each): name for name, each in submodules(module, sys.modules["equinox"].Module)})

@@ -75,6 +75,13 @@ class Layer:
     def kind(self) -> str:
         return self.leaves[0][1].kind
 
+    @property
+    def is_pointwise(self) -> bool:
+        """Whether it is a convolution over one element, which is a linear layer."""
+        return self.kind == "conv" and all(
+            len(leaf.shape) == 2 + leaf.shape.count(1) for (role, _, _), leaf in self.leaves if role == "weight"
+        )
+
     def parts(self, role: str) -> dict[str, dict[str, Leaf]]:
         """Returns the leaves of a role: by sides, by parts."""
         found: dict[str, dict[str, Leaf]] = {}

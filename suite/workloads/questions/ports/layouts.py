@@ -29,9 +29,10 @@ class Reading:
         return tuple(self.axes.values())
 
 
-def readings(leaf: Leaf, role: str, *, fused: bool) -> list[Reading]:
+def readings(leaf: Leaf, role: str, *, fused: bool, flat: bool = False) -> list[Reading]:
     """Returns all ways to read a leaf: which is right may be seen from the other model's. `fused` are queries, keys and
-    values in one, which a framework may let alternate by heads: (inputs, heads, 3 · size) isn't read."""
+    values in one, which a framework may let alternate by heads: (inputs, heads, 3 · size) isn't read. `flat`: the other
+    model has a linear layer for this convolution over one element."""
     shape, count, kind = leaf.shape, len(leaf.shape), leaf.kind
     kernel = re.split(r"[._]", leaf.name)[-1] in ("kernel", "w")
     space = AXES[: max(count - 2, 0)]
@@ -44,6 +45,9 @@ def readings(leaf: Leaf, role: str, *, fused: bool) -> list[Reading]:
         return [] if fused and count > 1 and not by_heads else [read("o", prod(shape))]
     if kind in ("oi", "io"):
         return [read(kind)]
+    channels = shape[-2:] if kernel else shape[:2]
+    if flat and kind == "conv" and len(channels) == 2 and prod(channels) == prod(shape):
+        return [read("io" if kernel else "oi", *channels)]
     if kernel and count > 1 and (kind in MATRICES or role in ("i", "h")):
         by_heads = count == 4 and shape[1] == 3 != shape[2]
         splits = range(1, count) if not fused or count == 2 else range(1, 1 + by_heads)
@@ -93,8 +97,10 @@ def texts(
         chosen = [sources[each] for each in sorted(sources, key=PARTS.find)] if not part else []
     if not chosen or any(leaf.trained != target.trained for leaf in chosen):
         return set()
-    ways = product(*(readings(leaf, role, fused="" in sources and "qkv" in first.words) for leaf in chosen))
-    wanted = readings(target, role, fused=not part and "qkv" in port.words)
+    flat = any(leaf.kind in MATRICES for leaf in (*chosen, target))
+    fused = "" in sources and "qkv" in first.words
+    ways = product(*(readings(leaf, role, fused=fused, flat=flat) for leaf in chosen))
+    wanted = readings(target, role, fused=not part and "qkv" in port.words, flat=flat)
     return {text(chosen, way, window, target, each) for way, each in product(ways, wanted)} - {""}
 
 

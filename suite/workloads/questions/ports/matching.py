@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from functools import lru_cache
 from heapq import nlargest
 from itertools import combinations, starmap
 from math import prod
 
 from suite.errors import UserError
-from suite.workloads.questions.ports.expressions import leaves_in, shape_of, unknown_leaf
+from suite.workloads.questions.ports.expressions import FORMS, leaves_in, shape_of, unknown_leaf
 from suite.workloads.questions.ports.layers import MATRICES, Layer, Leaf, layers
 from suite.workloads.questions.ports.layouts import between
 
@@ -46,8 +47,10 @@ def match(first: Sequence[Leaf], port: Sequence[Leaf], written: Mapping[str, str
     shapes = {leaf.name: leaf.shape for leaf in first}
     given = [(each, name) for name, expression in weights.items() for each in leaves_in(expression, shapes)]
     ours_left, theirs_left = list(first), list(port)
-    for fused in (True, False):  # what isn't matched as one layer, may be as queries, keys and values apart
-        pairs = list(paired(layers(ours_left, fused=fused), layers(theirs_left, fused=fused), given, fused=fused))
+    # What isn't matched as one layer, may be as queries, keys and values apart; or a convolution as a linear layer.
+    for fused, loose in ((True, False), (False, False), (False, True)):
+        ours, theirs = (layers(left, fused=fused) for left in (ours_left, theirs_left))
+        pairs = list(paired(ours, theirs, given, fused=fused, loose=loose))
         found = {name: texts for pair in pairs for name, texts in between(*pair).items() if len(texts) == 1}
         weights = {name: min(texts) for name, texts in found.items()} | weights
         done = [{leaf.name for pair in pairs for _, leaf in pair[side].leaves} for side in (0, 1)]
@@ -55,9 +58,9 @@ def match(first: Sequence[Leaf], port: Sequence[Leaf], written: Mapping[str, str
         theirs_left = [leaf for leaf in theirs_left if leaf.name not in done[1]]
     weights = tied(first, ours_left, theirs_left) | weights
     used = {each for expression in weights.values() for each in leaves_in(expression, shapes)}
-    ours, theirs = described(first), described(port)
-    left = [Unmatched(it, of_port=False, partners=partners(ours[it], theirs)) for it in ours if it not in used]
-    left += [Unmatched(it, of_port=True, partners=partners(theirs[it], ours)) for it in theirs if it not in weights]
+    our, their = described(first), described(port)
+    left = [Unmatched(it, of_port=False, partners=partners(our[it], their)) for it in our if it not in used]
+    left += [Unmatched(it, of_port=True, partners=partners(their[it], our)) for it in their if it not in weights]
     return Matched({leaf.name: weights[leaf.name] for leaf in port if leaf.name in weights}, left)
 
 
@@ -68,18 +71,33 @@ def checked(written: Mapping[str, str], first: Sequence[Leaf], port: Sequence[Le
             raise unknown_leaf(name, name, shapes, "the port")
         shape = shape_of(expression, {leaf.name: leaf.shape for leaf in first})
         if shape != shapes[name]:
-            raise UserError(f"WEIGHTS: {name} is {shapes[name]} in the port, but `{expression}` is {shape}.")
+            fitting = alone(expression, first, name, port)
+            raise UserError(
+                f"WEIGHTS: {name} is {shapes[name]} in the port, but `{expression}` is {shape}. "
+                + (f"This fits: {fitting}" if fitting else f"The forms of an expression are {FORMS}.")
+            )
     return dict(written)
 
 
+def alone(one: str, first: Sequence[Leaf], other: str, port: Sequence[Leaf]) -> str:
+    """Returns the expression of a leaf of the port in one of the first model; empty if there is none, or several."""
+    ours, theirs = described(first), described(port)
+    if one not in ours:
+        return ""
+    role = theirs[other][1]
+    pair = [Layer((((role, "", ""), of[name][0]),), frozenset()) for of, name in ((ours, one), (theirs, other))]
+    fitting = between(pair[0], pair[1])[other]
+    return min(fitting) if len(fitting) == 1 else ""
+
+
 def paired(
-    first: Sequence[Layer], port: Sequence[Layer], given: Sequence[tuple[str, str]], *, fused: bool
+    first: Sequence[Layer], port: Sequence[Layer], given: Sequence[tuple[str, str]], *, fused: bool, loose: bool
 ) -> Iterator[Pair]:
     """Yields the layers of two models that belong together; first those of `given` pairs of leaves. With `fused`, one
-    that is called queries, keys and values has a partner that is, too."""
+    that is called queries, keys and values has a partner that is, too. `loose`: see `fits`."""
     of_first, of_port = ({leaf.name: layer for layer in model for _, leaf in layer.leaves} for model in (first, port))
     known = [(of_first[one], of_port[other]) for one, other in given if one in of_first and other in of_port]
-    fixed = {theirs: ours for ours, theirs in known if fits(form(ours), form(theirs))}
+    fixed = {theirs: ours for ours, theirs in known if fits(form(ours), form(theirs), loose=True)}
     yield from ((ours, theirs) for theirs, ours in fixed.items())
     rest = [layer for layer in first if layer not in fixed.values()]
     forms = [form(layer) for layer in rest]
@@ -88,14 +106,14 @@ def paired(
     for place, layer in enumerate(theirs):
         like = form(layer)
         near = [at for at, other in enumerate(forms) if not (fused and "qkv" in other.words ^ like.words)]
-        group = ({at for at in near if fits(forms[at], like)}, {place})
+        group = ({at for at in near if fits(forms[at], like, loose=loose)}, {place})
         for other in [each for each in groups if each[0] & group[0]]:
             groups.remove(other)
             group = (group[0] | other[0], group[1] | other[1])
         groups.append(group)
     words = {(one.words, other.words) for other, one in fixed.items()}
     for our, its in groups:
-        yield from decided([rest[at] for at in sorted(our)], [theirs[at] for at in sorted(its)], words)
+        yield from decided([rest[at] for at in sorted(our)], [theirs[at] for at in sorted(its)], words, loose=loose)
 
 
 def form(layer: Layer) -> Layer:
@@ -107,9 +125,10 @@ def form(layer: Layer) -> Layer:
 
 
 @lru_cache(maxsize=4096)
-def fits(first: Layer, port: Layer) -> bool:
-    """Whether a port's layer may be the first model's, by kinds and shapes; of both, the forms."""
-    kinds = {first.kind, port.kind} - {"other"}
+def fits(first: Layer, port: Layer, *, loose: bool = False) -> bool:
+    """Whether a port's layer may be the first model's, by kinds and shapes; of both, the forms. If `loose`, a linear
+    layer may be a convolution over one element."""
+    kinds = {"linear" if loose and layer.is_pointwise else layer.kind for layer in (first, port)} - {"other"}
     if (first.main, first.size) != (port.main, port.size) or (len(kinds) > 1 and not kinds <= {*MATRICES}):
         return False
     if (first.words >= APART) != (port.words >= APART):
@@ -121,7 +140,7 @@ def fits(first: Layer, port: Layer) -> bool:
     return all(found[leaf.name] for (role, _, _), leaf in port.leaves if role in roles)
 
 
-def decided(first: Sequence[Layer], port: Sequence[Layer], known: Collection[Words]) -> Iterator[Pair]:
+def decided(first: Sequence[Layer], port: Sequence[Layer], known: Collection[Words], *, loose: bool) -> Iterator[Pair]:
     """Yields which of the layers that fit one another belong together. Layers whose names have the same words are
     alike, but for their number; so they are matched in order, once it is seen which words mean the same."""
     ours, theirs = (
@@ -132,21 +151,22 @@ def decided(first: Sequence[Layer], port: Sequence[Layer], known: Collection[Wor
     for one, other in [(one, other) for one in ours for other in theirs]:
         same = several and one - common[0] == other - common[1]
         if (same or (one, other) in known) and one in ours and other in theirs and len(ours[one]) == len(theirs[other]):
-            yield from in_order(ours.pop(one), theirs.pop(other))
+            yield from in_order(ours.pop(one), theirs.pop(other), loose=loose)
     if sum(map(len, ours.values())) != sum(map(len, theirs.values())):  # one model has more: order alone can't tell
         near = {one: [other for other in theirs if alike(one, other) > 0.5] for one in ours}
         for one, others in near.items():
             if len(others) == 1 and sum(others[0] in each for each in near.values()) == 1:
-                yield from in_order(ours.pop(one), theirs.pop(others[0]))
-    yield from in_order([it for it in first if it.words in ours], [it for it in port if it.words in theirs])
+                yield from in_order(ours.pop(one), theirs.pop(others[0]), loose=loose)
+    left = [it for it in first if it.words in ours], [it for it in port if it.words in theirs]
+    yield from in_order(*left, loose=loose)
 
 
-def in_order(first: Sequence[Layer], port: Sequence[Layer]) -> list[Pair]:
+def in_order(first: Sequence[Layer], port: Sequence[Layer], *, loose: bool) -> list[Pair]:
     """Returns the i-th with the i-th: none if they aren't as many, or one doesn't fit, or names say otherwise, since
     then their order may be wrong for all."""
     pairs = list(zip(first, port, strict=False)) if len(first) == len(port) else []
-    sound = all(fits(*map(form, pair)) for pair in pairs) and not any(starmap(disagree, combinations(pairs, 2)))
-    return pairs if sound else []
+    fit = all(fits(*map(form, pair), loose=loose) for pair in pairs)
+    return pairs if fit and not any(starmap(disagree, combinations(pairs, 2))) else []
 
 
 def disagree(one: Pair, other: Pair) -> bool:
@@ -195,6 +215,6 @@ def partners(described: Described, others: Mapping[str, Described]) -> tuple[str
         other, its, where = others[name]
         same = [role == its, leaf.trained == other.trained, leaf.kind == other.kind]
         same += [sorted(leaf.shape) == sorted(other.shape), prod(leaf.shape) == prod(other.shape)] * 2
-        return sum(same) + likeness(layer, where)
+        return sum(same) + likeness(layer, where) + SequenceMatcher(None, leaf.name, name).ratio()
 
     return tuple(nlargest(3, others, key=likely))

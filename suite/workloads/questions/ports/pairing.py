@@ -17,7 +17,7 @@ Arrays = list[tuple[Array, Array]]  # of the first model and of the port, in the
 Layouts = dict[int, tuple[int, ...]]  # the order of the port's axes in the first's layout, by their number
 # Relative Frobenius error, in float64. Libraries have constants in float32: attention's scale in flax.nnx is 6e-8 off.
 TOLERANCE = 1e-6
-FUSED = ("attention", "lstm", "gru")  # modules with leaves that other models have in several
+FUSED = ("attention", "lstm", "gru", "rnn")  # modules with leaves that other models have in several
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +84,16 @@ def paired(first: Trace, port: Trace, weights: Mapping[str, str], layouts: Layou
 
 
 def owner(trace: Trace, leaf: str) -> str:
-    """Returns the path of the submodule that has a leaf; of one that isn't called, as in attention, the one around it.
+    """Returns the path of the submodule that has a leaf; of one that isn't called, as in attention, one around it.
     Empty where there is none but the model."""
     kinds = {call.path: call.kind for call in trace.calls}
     path = leaf.rpartition(".")[0]
     if path in kinds:
         return path
-    around = path.rpartition(".")[0]
-    return around if kinds.get(around) in FUSED else ""
+    while path := path.rpartition(".")[0]:
+        if kinds.get(path) in FUSED:
+            return path
+    return ""
 
 
 def holds(trace: Trace, call: Call) -> bool:

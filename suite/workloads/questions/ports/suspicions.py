@@ -130,6 +130,8 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "silu": lambda x: x * sigmoid(x),
     "tanh": np.tanh,
     "sigmoid": sigmoid,
+    "hard sigmoid": lambda x: np.clip(x / 6 + 0.5, 0, 1),
+    "hard swish": lambda x: x * np.clip(x / 6 + 0.5, 0, 1),
     "elu": lambda x: np.where(x > 0, x, np.expm1(x)),
     "leaky relu (0.01)": lambda x: np.where(x > 0, x, 0.01 * x),
     "relu6": lambda x: np.clip(x, 0, 6),
@@ -143,7 +145,10 @@ def activation(e: Evidence) -> Iterator[Found]:
         for one, other in explained(e, made_of(likely(e, sources), e.first.shape)):
             place = next(place for place, _ in enumerate(one) if one[place] != other[place])
             fault = ("source", "residual", "pooling", "activation")[place]
-            said = [f"has {name} of {words}{more}{pool}" for words, more, pool, name in (one, other)]
+            said = [
+                f"has {f'{name} of ' * (name != 'no activation')}{words}{more}{pool}"
+                for words, more, pool, name in (one, other)
+            ]
             yield "softmax" if all("softmax" in it for it in said) else fault, e.both(said[0], said[1])
 
 

@@ -43,6 +43,13 @@ class Linen(linen.Module):
         return linen.MultiHeadDotProductAttention(2, dropout_rate=self.rate, deterministic=not train)(x)
 
 
+class Row(nnx.Sequential):
+    """Hands on to each layer those arguments that it takes."""
+
+    def __init__(self, rngs: nnx.Rngs) -> None:
+        super().__init__(lambda **given: given["x"], nnx.Linear(4, 6, rngs=rngs), nnx.Linear(6, 2, rngs=rngs))
+
+
 class Equinox(eqx.Module):
     linear: eqx.nn.Linear
     norms: list
@@ -203,6 +210,14 @@ def refused(make):
     return ""
 
 
+def called(make):
+    """Returns the paths of the recorded calls, in evaluation and in training."""
+    leaves = named(model_jax.leaves(make, {"x": Tensor(X.shape)}, ()))
+    values = {name: np.ones(shape) for group in leaves for name, (shape, *_) in group.items()}
+    exact = model_jax.exact(make, dict, loss, None, (), values, {"x": np.float64(X)})
+    return [[path for path, *_ in exact.calls(training)] for training in (False, True)]
+
+
 def in_bfloat16(params, x):
     return affine(params, x).astype("bfloat16")
 
@@ -217,6 +232,7 @@ print(
             "equinox": compared(lambda: eqx.nn.make_with_state(Equinox)(0.5), plain_equinox),
             "equinox without its state": compared(lambda: Equinox(0.5), plain_equinox),
             "function": compared(lambda: (AFFINE, affine), plain_function),
+            "called": called(lambda: Row(nnx.Rngs(0))),
             "refused": [refused(lambda: (AFFINE, in_bfloat16)), refused(lambda: 3)],
         }
     )

@@ -62,6 +62,12 @@ def test_parameters_have_the_names_of_the_module_and_numbers_that_are_not_traine
     assert parameters["convolution.weight"] == [[5, 6, 3], "float32", None, 6 * 3, "conv"] and len(parameters) == 8
     assert buffers["norms.0.ema_state_index.1"][:3] == [[6], "float32", 1.0], "a variance of zero has no root"
     assert found["function"]["leaves"][0].keys() == {"layers.0", "layers.1"}
+    made = dict.fromkeys(name.split(".")[0] for name in found["linen"]["leaves"][0])
+    assert [*made] == ["Dense_0", "BatchNorm_0", "MultiHeadDotProductAttention_0"], "as they are called"
+
+
+def test_calls_of_parts_are_recorded_and_the_model_s_own_is_the_last(found: Any) -> None:
+    assert found["called"] == [["layers.1", "layers.2", ""]] * 2
 
 
 def test_results_are_trees_of_arrays_alone(found: Any) -> None:

@@ -288,6 +288,16 @@ def test_a_buffer_is_no_parameter() -> None:
     assert match(leaves("scale* 8 other"), leaves("scale 8 other")).weights == {}
 
 
+def test_a_convolution_over_one_element_is_a_linear_layer_where_the_other_model_has_one() -> None:
+    first = leaves("up.kernel 9x24 linear\nup.bias 24 linear\nmix.kernel 1x1x24x24 conv")
+    port = leaves("up.weight 24x9x1 conv\nup.bias 24 conv\nmix.weight 24x24x1x1 conv")
+    mixed = {"mix.weight": "mix.kernel.transpose(3, 2, 0, 1)"}
+    assert match(first, port).weights == {"up.weight": "up.kernel.T.reshape(24, 9, 1)", "up.bias": "up.bias"} | mixed
+    assert match(port, first).weights["up.kernel"] == "up.weight.reshape(24, 9).T"
+    wide = leaves("up.weight 24x9x3 conv")
+    assert match(leaves("up.kernel 27x24 linear"), wide).weights == {}
+
+
 def test_layers_of_another_kind_are_left() -> None:
     assert match(leaves("norm.weight 8 layer_norm"), leaves("norm.scale 8 batch_norm")).weights == {}
 
@@ -312,7 +322,7 @@ def test_models_with_lists_of_arrays_have_numbers_as_names() -> None:
         ({"Conv_0.bias": "final.biass"}, "no leaf final.biass. Nearest: final.bias, "),
         (
             {"Conv_0.kernel": "final.weight"},
-            "Conv_0.kernel is (1, 1, 8, 1) in the port, but `final.weight` is (1, 8, 1, 1)",
+            "but `final.weight` is (1, 8, 1, 1). This fits: final.weight.transpose(2, 3, 1, 0)",
         ),
         ({"Conv_0.bias": "final.bias ** 2"}, "final.bias ** 2"),
     ],
