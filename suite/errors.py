@@ -22,8 +22,7 @@ MEANS = {
     "fp32": "f32", "float32": "f32", "fp16": "bf16", "float16": "bf16", "half": "bf16", "bfloat16": "bf16",
     "inference": "forward", "eval": "forward", "fwd": "forward", "training": "train",
     "backward": "gradient", "grad": "gradient",
-    "torch_compile": "torch_inductor", "torch.compile": "torch_inductor", "compile": "torch_inductor",
-    "eager": "torch_eager", "jit": "jax_jit", "onnx": "onnxruntime", "ort": "onnxruntime",
+    "torch_compile": "inductor", "torch.compile": "inductor", "compile": "inductor", "onnx": "onnxruntime",
     "matmul": "gemm", "mm": "gemm", "dot": "gemm", "mlp": "ffn", "attention": "mha", "sdpa": "mha",
 }  # fmt: skip
 
@@ -39,8 +38,10 @@ class Damaged(UserError):
 def near_match(name: str, known: Iterable[str]) -> str | None:
     """Returns the known word that means `name`, or else the nearest, whatever the letters' case; None if none is."""
     by_folded = {word.casefold(): word for word in known}
-    if (meant := MEANS.get(name.casefold())) in by_folded:
-        return by_folded[meant]
+    if meant := MEANS.get(name.casefold()):
+        named = (by_folded[word] for word in by_folded if meant in (word, *word.split("_")))
+        if found := next(named, None):
+            return found
     near = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.5)
     return by_folded[near[0]] if near else None
 

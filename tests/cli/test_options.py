@@ -214,6 +214,7 @@ def test_lists_and_words_without_an_option() -> None:
         ("precision", "fp16", PRECISIONS, "'bf16'"),
         ("workload", "matmul", ("ffn", "gemm", "mha"), "'gemm'"),
         ("stack", "torch", STACKS, "torch_eager, torch_inductor"),
+        ("stack", "torch_compile", STACKS, "'torch_inductor'"),
         ("pass", "training", PASSES, "'train'"),
         ("pass", "backward", PASSES, "'gradient'"),
     ],
