@@ -72,5 +72,5 @@ def test_the_console_s_lines_are_those_of_a_run_of_these_stacks() -> None:
 def test_readme_says_how_many_questions_of_threads_are_answered() -> None:
     answered = published_tables((ROOT / "docs" / "findings" / "gallery.md").read_text(encoding="utf-8"))
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"[{len(answered)} have an answer](docs/findings/gallery.md)" in readme
+    assert f"[{len(answered)} answered](docs/findings/gallery.md)" in readme
     assert f"[{len([*(ROOT / 'examples').glob('*.py')])} questions from public threads]" in readme
