@@ -159,4 +159,7 @@ def run_tool(name: str, function: Callable[..., int | None]) -> None:
 
 
 def main() -> None:
+    if refused := limits.refusal():
+        print(refused, file=sys.stderr)
+        sys.exit(USAGE)
     sys.exit(code_of(APP, sys.argv[1:]))

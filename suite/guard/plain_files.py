@@ -58,7 +58,8 @@ def clear(path: StrPath) -> None:
     except FileNotFoundError:
         return
     except OSError:
-        if not stat.S_ISDIR(os.lstat(path).st_mode):
+        # In a file system that takes no change, this is said also of what isn't there.
+        if not os.path.lexists(path) or not stat.S_ISDIR(os.lstat(path).st_mode):
             raise
         import shutil  # imported only here, because it takes longer to import than everything else in this file
 

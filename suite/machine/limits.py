@@ -19,8 +19,8 @@ KINDS: dict[str, tuple[int, str, float]] = {
     "open_files": (resource.RLIMIT_NOFILE, "n", 1024),
     "locked_bytes": (resource.RLIMIT_MEMLOCK, "l", 0),
 }
-# Under less address space the libraries of a command end in mid-import, some by a signal (seen with 0.7 GB).
-LEAST_BYTES = 2**30
+# Under less address space the libraries of a command end in mid-import, some by a signal (seen with 1.0 GB, 2 cores).
+LEAST_BYTES = 5 * 2**28
 
 
 def limits() -> dict[str, int]:

@@ -34,6 +34,9 @@ def check_writable(folder: Path, option: str = "--results") -> None:
             file.write(b"\0" * 4096)
             file.flush()
             os.fsync(file.fileno())
+    except FileExistsError as broken:
+        what = f"a link to {folder.readlink()}, which isn't there" if folder.is_symlink() else "no folder"
+        raise UserError(f"{folder} is {what}. Choose a folder with {option}=DIR.") from broken
     except OSError as broken:
         raise UserError(
             f"{folder} can't be written to: {broken.strerror}. Choose another folder with {option}=DIR."

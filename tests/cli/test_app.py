@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from suite import environments
-from suite.cli.app import APP, COMMANDS, app_of, code_of
+from suite.cli.app import APP, COMMANDS, app_of, code_of, main
 from suite.errors import UserError
 from suite.machine import limits
 from tests.launch.programs import HUNG_SECONDS
@@ -210,6 +210,15 @@ def test_what_a_user_may_not_read_or_a_name_too_long_is_a_sentence(capsys: pytes
     app.default(lambda: Path("n" * 300).stat())
     assert code_of(app, []) == 2
     assert capsys.readouterr().err == f"{'n' * 300} can't be read or written: File name too long.\n"
+
+
+def test_too_little_address_space_for_the_libraries_is_said_before_anything_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(limits, "limits", lambda: {"address_space_bytes": 10**9})
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2 and "needs 1.25 GiB of address space" in capsys.readouterr().err
 
 
 def test_an_interruption_under_a_limit_names_it(

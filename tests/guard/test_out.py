@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -25,6 +26,17 @@ def test_a_link_stays_and_its_target_is_written(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     with pytest.raises(UserError, match="loop can't be written to"):
         write_out(tmp_path / "loop", "after")
+
+
+def test_a_file_system_that_takes_no_change_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There even deleting what isn't there fails for this reason."""
+
+    def refused(path: str | Path) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr("suite.guard.plain_files.os.unlink", refused)
+    with pytest.raises(UserError, match="Read-only file system"):
+        write_own(tmp_path / "page.html", "text")
 
 
 def test_a_device_stays_a_device(tmp_path: Path) -> None:

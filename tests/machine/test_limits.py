@@ -51,7 +51,7 @@ def test_defaults_that_suffice_are_no_warning(monkeypatch: pytest.MonkeyPatch) -
 
 def test_too_little_address_space_is_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "limits", lambda: {"address_space_bytes": 700_000 * 1024})
-    assert "1.00 GiB" in limits.refusal() and "-v 684 MiB" in limits.refusal()
+    assert "1.25 GiB" in limits.refusal() and "-v 684 MiB" in limits.refusal()
 
 
 def test_limits_of_a_strangers_set_that_no_shell_has_are_none() -> None:

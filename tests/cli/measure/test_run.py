@@ -98,9 +98,12 @@ def test_a_mistake_is_refused_with_what_to_do(words: str, said: str) -> None:
 
 def test_a_folder_that_cannot_be_written_is_refused_before_the_first_case(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    done = answered("run", *STORY, "--size=calm", f"--results={tmp_path / 'file' / 'results'}")
-    assert done.returncode == 2
-    assert "can't be written" in done.stderr and "Block 1" not in done.stderr
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    wanted = {"file/results": "can't be written", "file": "is no folder", "link": "nowhere, which isn't there"}
+    for folder, words in wanted.items():
+        done = answered("run", *STORY, "--size=calm", f"--results={tmp_path / folder}")
+        assert done.returncode == 2
+        assert words in done.stderr and "Block 1" not in done.stderr
 
 
 def planned(*words: str) -> dict[str, Any]:
