@@ -74,10 +74,11 @@ class Comparison:
         for draw in range(DRAWS):
             if not limit.broken(apart):
                 break
+            times = 2.0 ** (draw // 3)  # later draws shake by more, and their jumps count for less
             if draw == len(self.shaken):
-                self.shaken.append(self.data.shaken(draw))
+                self.shaken.append(self.data.shaken(draw, times))
             jump = difference(of_group(self.shaken[draw], group, name), wanted, what).error
-            limit = Tolerance(max(limit.error, min(JUMPS * jump, JUMP_MAX)))
+            limit = Tolerance(max(limit.error, min(JUMPS / times * jump, JUMP_MAX)))
         return limit
 
     def is_zero(self, name: str) -> bool:

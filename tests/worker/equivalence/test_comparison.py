@@ -1,0 +1,44 @@
+"""How far a right result may be off where the right one itself jumps."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from suite.reference.digests import difference
+from suite.reference.expected import ReferenceAnswer
+from suite.reference.tolerances import Tolerance
+from suite.worker.equivalence.comparison import DRAWS, Comparison
+
+RIGHT, JUMP = 2.0, 1e-3  # a loss, and by which part of itself it jumps where parameters are off by a rounding
+
+
+def held(times_of: list[float]) -> Comparison:
+    """What is compared with a model whose second loss jumps in proportion to how much its parameters are shaken."""
+
+    def shaken(draw: int, times: float) -> ReferenceAnswer:
+        times_of.append(times)
+        return ReferenceAnswer({}, [RIGHT, RIGHT * (1 + JUMP * times)])
+
+    found = cast("Any", Comparison.__new__(Comparison))
+    found.data = SimpleNamespace(spec=SimpleNamespace(exact=None), shaken=shaken)
+    found.expected, found.shaken = ReferenceAnswer({}, [RIGHT, RIGHT]), []
+    return cast("Comparison", found)
+
+
+@pytest.mark.parametrize(("off", "is_right"), [(5e-5, True), (3e-3, True), (5e-3, False), (0.05, False)])
+def test_a_loss_may_be_off_by_four_times_its_jump_however_much_is_shaken(off: float, is_right: bool) -> None:
+    times_of: list[float] = []
+    actual = np.asarray(RIGHT * (1 + off))
+    limit = held(times_of).with_jumps("losses", 1, actual, Tolerance(1e-4))
+    assert bool(limit.broken(difference(actual, np.asarray(RIGHT), "loss"))) != is_right
+    assert len(times_of) == (0 if off < 1e-4 else 1 if is_right else DRAWS)
+    assert times_of == sorted(times_of) and max(times_of, default=1.0) <= 4.0
+
+
+def test_what_does_not_jump_has_its_own_limit() -> None:
+    actual, limit = np.asarray(RIGHT * 1.001), Tolerance(1e-4)
+    assert held([]).with_jumps("losses", 0, actual, limit).error == limit.error
