@@ -185,10 +185,11 @@ def interval(low: float | None, high: float | None, unit: Unit | None = None) ->
         fitting = unit.of(high)
         shown = f"[{digits(fitting.scaled(low))}, {digits(fitting.scaled(high))}]"
         return shown if fitting == unit else f"{shown} {fitting.name}"
-    if high > UNKNOWING * low:
-        return f"[{beside_one(low) if low > 0.01 else '< 0.01'}, {beside_one(high) if high < 100 else '> 100'}]"
     left, right = "(" if low == 1 < high else "[", ")" if low < 1 == high else "]"
-    return f"{left}{beside_one(low)}, {beside_one(high)}{right}"
+    ends = [beside_one(low), beside_one(high)]
+    if high > UNKNOWING * low:
+        ends = [ends[0] if low > 0.01 else "< 0.01", ends[1] if high < 100 else "> 100"]
+    return f"{left}{', '.join(ends)}{right}"
 
 
 def beside_one(value: float) -> str:

@@ -120,6 +120,7 @@ def test_an_interval_shows_on_which_side_of_1_it_ends(low: float, high: float, s
 def test_an_interval_that_says_next_to_nothing_has_no_figures_that_look_exact() -> None:
     assert units.interval(2.7e-44, 3.3e44) == "[< 0.01, > 100]"
     assert units.interval(0.5, 6000.0) == "[0.500, > 100]"
+    assert units.interval(1.0, 20_000.0) == "(1.00, > 100]"
     assert units.interval(300.0, 310.0) == "[300, 310]"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from suite.case import EVENTS_BYTES_MAX, EVENTS_VERSION, MESSAGE_BYTES_MAX
 
-RESERVE = 2**18  # bytes kept free for the exception that says that the file is too long
+RESERVE = 2**19  # bytes kept free for the exception that says that the file is too long: six for each character
 TRACEBACK_HEAD, TRACEBACK_TAIL = 2**14, 3 * 2**14  # characters: who called first, and what failed last
 
 

@@ -98,8 +98,8 @@ def agreement(comparison: Comparison) -> Table:
     known = [error for error in errors.values() if error is not None]
     worst = f"; the worst relative error is {units.magnitude(max(known))}" if known else ""
     groups = sorted({cell.reason for cell in comparison.cases if cell.outcome == Outcome.DIFFER})
-    ran = f"{len(errors)} of {len(comparison.cases)} {'runs' if len(errors) == 1 else 'run and agree'}"
-    agree = [f"{ran}{worst}"] if errors or not groups else []
+    words = {0: "run", 1: "runs"}.get(len(errors), "run and agree")  # one has none to agree with
+    agree = [f"{len(errors)} of {len(comparison.cases)} {words}{worst}"] if errors or not groups else []
     after = [f"{'; '.join([*agree, *groups])}.", *(f"Note: {stack}: {doubt}." for stack, doubt in doubts(comparison))]
     heads = ["stack", "outcome", "relative error", "why"]
     return Table(comparison.name, heads, lines, ["relative error"], after=after)

@@ -49,7 +49,7 @@ def interval_agrees(said: str, low: float | None, high: float | None) -> bool:
     )
     if low is not None and high is not None and high > 10_000 * low:  # it says next to nothing
         known = left == "< 0.01" if low <= 0.01 else agrees(left, low)
-        return known and (right == "> 100" if high >= 100 else agrees(right, high))
+        return is_open and known and (right == "> 100" if high >= 100 else agrees(right, high))
     return is_open and agrees(left, low) and agrees(right, high)
 
 
