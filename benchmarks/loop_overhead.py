@@ -22,7 +22,8 @@ from benchmarks.pairs import PAIRS, alternate, summarise
 from suite.protocol import Protocol
 from suite.stats import steady_start
 from suite.worker.events import Events
-from suite.worker.timing.measure import Clock, measure, quiet_collector
+from suite.worker.timing.clock import Clock, quiet_collector
+from suite.worker.timing.measure import measure
 
 SLEEP_SECONDS = 0.005
 KNOWN_SECONDS = {"first": 0.060, "second": 0.030, "steady": 0.005}

@@ -113,7 +113,7 @@ def prepared(stack: str, workload: str, size: str, dims: dict[str, int], pass_: 
 def started(adapter: Any) -> Any:
     """Builds an adapter's step and places the canonical tensors. Returns the clock of that step."""
     from suite.worker.data import Data
-    from suite.worker.timing.measure import Clock
+    from suite.worker.timing.clock import Clock
 
     adapter.build()
     return Clock(adapter, *Data(adapter.case, adapter.workload, seed=0).place(adapter))
@@ -133,7 +133,7 @@ def median_of_clock(clock: Any, seconds: float) -> float:
     """Returns the median of synced samples, in seconds. It takes samples until their sum is `seconds`."""
     from statistics import median
 
-    from suite.worker.timing.measure import NS, quiet_collector
+    from suite.worker.timing.clock import NS, quiet_collector
 
     samples: list[float] = []
     with quiet_collector():

@@ -105,6 +105,10 @@ def code_of(app: App, words: Sequence[str]) -> int:
             code, told = INTERRUPTED, " ".join(["Interrupted.", *limits.warnings()])
         except BrokenPipeError:  # `./stackwars list | head`
             code, told = BROKEN_PIPE, ""
+        except SystemExit as ended:  # Rich ends the program itself where a help text's pipe breaks
+            if not isinstance(ended.__context__, BrokenPipeError):
+                raise
+            code, told = BROKEN_PIPE, ""
         except (MemoryError, ImportError, OSError, RuntimeError) as failed:
             code, told = USAGE, starved(failed)
             if not told:

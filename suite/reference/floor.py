@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from suite.reference.optimizers import OPTIMIZERS
+from suite.protocol import MOMENTS
 from suite.workloads.catalog import Workload
 from suite.workloads.tensors import nbytes
 
@@ -45,5 +45,5 @@ def floor(workload: Workload, dims: Mapping[str, int], pass_: str) -> Floor:
     weights, buffers, batch = map(nbytes, (tensors.parameters, tensors.buffers, tensors.batch))
     if pass_ == "forward":
         return Floor(weights + buffers, 0, 0, batch)
-    moments = len(OPTIMIZERS[optimizer].betas) if optimizer in OPTIMIZERS else 0  # none are known of a file's own
+    moments = len(MOMENTS.get(optimizer, ()))  # none are known of a file's own optimizer
     return Floor(weights + buffers, weights, moments * weights, batch)

@@ -136,7 +136,7 @@ class Ports:
                 found.sentences.append(f"Where {port}_model parts from {first}_model isn't known: {broken}")
                 where = None
             reason = where.sentence if where else reason
-        if reason := reason or apart_after_steps(*answers):
+        if reason := reason or apart_in_statistics(*answers[:3]) or apart_after_steps(*answers):
             found.ends[port] = (Outcome.WRONG, f"{port}_model isn't {first}_model: {reason}")
 
     def job(
@@ -220,6 +220,23 @@ def apart(first: Answer, port: Answer, weights: Mapping[str, str], shapes: Mappi
             continue
         if said := differs(f"gradient of {name}", gradient, gradients[name], TOLERANCE):
             return said
+    return ""
+
+
+def apart_in_statistics(first: Answer, port: Answer, weights: Mapping[str, str]) -> str:
+    """Returns in words which running statistics of a port move by another momentum; empty if none do. Then a step moves
+    them by a multiple, but not variances: PyTorch keeps that of the sample, and flax that of the batch."""
+    moved = of(first, "moved")
+    for name, movement in of(port, "moved").items() if "loss" in first else ():
+        if name in of(port, "gradients") or name not in weights:
+            continue
+        wanted = value_of(weights[name], moved)
+        times = float(np.vdot(movement, wanted)) / (float(np.vdot(wanted, wanted)) or 1.0)
+        if wanted.any() and abs(times - 1) > MOVED_TOLERANCE and not differs(name, times * wanted, movement, TOLERANCE):
+            return (
+                f"a step moves {name} {times:.3g} times as far: the momentum differs (PyTorch's is the share of the "
+                "new batch, that of flax and Keras the share of what was)"
+            )
     return ""
 
 

@@ -87,9 +87,9 @@ class Rounds:
             insist(*stops)
 
     def at_once(self, waiting: Sequence[Attempt]) -> int:
-        """Returns how many of the waiting processes are prepared at once: one for each core, but only as many as find
-        room in memory."""
-        following = waiting[: len(self.runner.cores)]
+        """Returns how many of the waiting processes are prepared at once: two for each core, since an import waits for
+        the disk too, but only as many as find room in memory."""
+        following = waiting[: 2 * len(self.runner.cores)]
         needs = [*(member.needed_bytes for member in self.members), *map(self.known_bytes, following)]
         return max(1, min(len(following), self.spare_bytes() // max(ROOM_BYTES, ROOM * max(needs))))
 
@@ -128,15 +128,14 @@ class Rounds:
 
     def finish(self, order: str) -> None:
         """Lets the processes end, the last one first, because its memory limit is what the processes before it left.
-        Each takes its last samples alone; then those that were started at once are gated at once."""
+        Each takes its last samples alone; then those that were started at once are gated at once, one for each core."""
         for member in reversed(self.members):
             member.go_on(order)
             member.holds()
+        cores = len(self.runner.cores)
         for started in reversed(self.groups):
-            for member in started:
-                member.go_on(order)
-            for member in started:
-                member.finish(order)
+            for at in range(0, len(started), cores):
+                gate(started[at : at + cores], order)
 
     def rounds(self, first: Attempt) -> None:
         """Gives turns in shuffled order, round after round, until each process has enough samples."""
@@ -209,3 +208,20 @@ def fresh_baseline(runner: Runner, attempts: Sequence[Attempt]) -> list[Attempt]
     known = [runner.replicates.get((attempt.block, attempt.case.case_id), 0) for attempt in ours]
     replicate = 1 + max([*known, *(attempt.replicate for attempt in attempts)])
     return [replace(attempt, replicate=replicate) for attempt in ours]
+
+
+def gate(members: Sequence[Member], order: str) -> None:
+    """Lets processes be gated at once, but one after the other take the steps that are checked: beside another
+    program, a step with many short loops takes a hundred times its processor time, because its threads wait for
+    one another (seen with PyTorch's LSTM)."""
+    for member in members:
+        member.go_on(order)
+    for member in members:
+        member.holds()
+    for member in members:
+        member.go_on(order)
+        member.holds()
+    for member in members:
+        member.go_on(order)
+    for member in members:
+        member.finish(order)

@@ -55,7 +55,7 @@ class Fact(NamedTuple):
 
 MACHINE, ROW, PLAN = "machine.json", "the rows", "plan.json"
 FACTS = {
-    "machine_id": Fact("machine", REFUSED, ROW, None),
+    "machine_id": Fact("machine-id", REFUSED, ROW, None),
     "cpu_model": Fact("processor", REFUSED, MACHINE),
     "cpu_family_model_stepping": Fact("stepping", REFUSED, MACHINE),
     "cpu_flags": Fact("instructions", REFUSED, MACHINE, None),

@@ -14,15 +14,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from suite.case import CLOCK, FRESH_STEPS, Attempt, Flag, Purpose
-from suite.protocol import ENOUGH, Protocol
+from suite.case import SIDE_CLOCKS, Attempt, Flag, Purpose
+from suite.protocol import Protocol
 from suite.stacks.threads import thread_environ, with_flags
 from suite.worker.events import Events
-
-DRAWS = (
-    "two calls with the same inputs give different results, so that none can be compared; random numbers, like those "
-    "of dropout, would do that"
-)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -68,11 +63,11 @@ def answer(request: dict[str, Any], events: Events, adapters: list[Any]) -> None
     adapters.append(adapter)
     from suite.machine import builds, devices, facts  # only now, so that `import_seconds` doesn't include their imports
     from suite.stacks import catalog as stacks
-    from suite.worker import process_memory
+    from suite.worker import process_memory, proof
     from suite.worker.equivalence.witness import Witness
     from suite.worker.observing import capture
     from suite.worker.timing import measure
-    from suite.worker.timing.turns import Turns
+    from suite.worker.timing.turns import Turns, wait
 
     turns = Turns.offered(os.environ)
     device = timed(events, "device", adapter.device)
@@ -110,7 +105,8 @@ def answer(request: dict[str, Any], events: Events, adapters: list[Any]) -> None
     wait(turns, events)  # for processes that are being prepared: nothing is timed beside them
     witness = Witness(adapter, batch)
     look = witness.look if request["gate"] else id
-    measured = measure.measure(adapter, state, batch, protocol, events, look, turns=turns)
+    sides = SIDE_CLOCKS if request["side_clocks"] else ()
+    measured = measure.measure(adapter, state, batch, protocol, events, look, turns=turns, sides=sides)
     del state, batch
     events.phase("memory")
     peak = max(process_memory.peak_bytes() or 0, witness.peak_bytes) or None if could_reset else None
@@ -121,60 +117,7 @@ def answer(request: dict[str, Any], events: Events, adapters: list[Any]) -> None
     room = process_memory.has_room(adapter, 2 * 4 * data.parameter_count)
     surroundings |= facts.process_end() | {"room_for_late_step": room}
     events.facts(environment_facts=surroundings, **process_memory.figures(adapter, peak))
-    prove(adapter, data, measured, witness, events, turns, gated=request["gate"], late=request["gate"] and room)
-
-
-def wait(turns: Any, events: Events) -> None:
-    """Waits for the orchestrator's next order, if this process takes turns."""
-    if turns is not None:
-        events.phase("hold")
-        turns.hold(ENOUGH)
-
-
-def prove(
-    adapter: Any, data: Any, measured: Any, witness: Any, events: Events, turns: Any, gated: bool, late: bool
-) -> None:
-    """Writes the proof that a timed process computed the right thing, or the reasons why it didn't. Every process
-    reports its first losses and a digest of its last result. A `gated` process is compared with the reference, and
-    takes one more step if `late`."""
-    from suite.reference.digests import digest
-    from suite.worker.equivalence import late_step, precision
-    from suite.worker.equivalence.comparison import TimedEvidence
-    from suite.workloads import trees
-    from suite.workloads.tensors import itemsize
-
-    if gated:
-        wait(turns, events)  # for processes that take their last samples
-    events.facts(result_types=measured.types)
-    if adapter.case.implementation:  # a question has no formulas
-        moved = sum(tensor.nbytes for tensor in (data.parameters | data.batch).values())
-        results = sum(leaf.size * itemsize(measured.types[name]) for name, leaf in trees.leaves(measured.result))
-        events.facts(bytes_floor=moved + results)
-        if gated and witness.batch is not None:
-            events.facts(flops=adapter.program_flops(measured.state, witness.batch))
-    if measured.losses:
-        events.write("metric", name="loss", unit="1", kind="gate", values=measured.losses)
-    for name, value in data.results(adapter, measured.result).items():
-        key = "output" if name == "loss" else name
-        proof = digest(value, key).figures
-        events.write("metric", name=key.replace("output", "last result", 1), unit="1", kind="gate", values=proof)
-    # Only now: a probe before the first call would do a part of its work, which takes seconds in some stacks.
-    events.phase("probe")
-    observed = precision.observed(adapter.matmul(*precision.probe_operands()))
-    events.facts(precision_observed=observed)
-    reasons = precision.contradictions(adapter.case.precision, observed)
-    if gated:
-        evidence = TimedEvidence(measured.losses, measured.result, witness, types=measured.types)
-        if adapter.train and adapter.optimizer:
-            batch, witness.batch = witness.batch, None
-            if late and not adapter.workload.has_step:  # nothing but its own step reads its loss
-                events.phase("late")
-                evidence.late = late_step.take(adapter, measured.state, batch, measured.steps)
-        measured.state = batch = None  # the gate places its own
-        events.phase("gate")
-        reasons += judged(adapter, data, evidence, events, observed)
-    if reasons:
-        events.write("wrong", reason="; ".join(reasons))
+    proof.prove(adapter, data, measured, witness, events, turns, gated=request["gate"], late=request["gate"] and room)
 
 
 def untimed(
@@ -253,41 +196,6 @@ def opened(attempt: Attempt, request: dict[str, Any], events: Events) -> tuple[A
         items_per_step=workload.items(case.dims),
     )
     return adapter, data, listener
-
-
-def judged(adapter: Any, data: Any, evidence: Any, events: Events, observed: str) -> list[str]:
-    """Runs the equivalence gate. Returns why the stack's answers are wrong; an empty list if they are right. `observed`
-    is the precision of the stack's products."""
-    from suite.worker.equivalence import gate
-
-    findings = gate.run(adapter, data, evidence)
-    if findings.compared:
-        events.facts(relative_error=findings.worst)
-    for name, digest in findings.digests.items():  # compared with those of the other stacks
-        events.write("metric", name=name, unit="1", kind="digest", values=digest.figures)
-    for name, figures in findings.kinks.items():
-        events.write("metric", name=name, unit="1", kind="kinks", values=figures)
-    if findings.fresh_seconds:
-        events.write("metric", name=FRESH_STEPS, unit="s", kind=CLOCK, values=findings.fresh_seconds)
-    if findings.compared:
-        events.facts(tolerance=findings.tolerances.plain)
-    if findings.no_float64:
-        print(f"The model doesn't run in float64: {findings.no_float64}")
-    flags = {
-        Flag.UNSTABLE: findings.unstable,
-        Flag.NOT_FINITE: findings.odd,
-        Flag.WIDER: findings.wider,
-        Flag.NO_FLOAT64: findings.no_float64,
-    }
-    for flag, is_so in flags.items():
-        if is_so:
-            events.write("flag", flag=str(flag))
-    if findings.wider:
-        events.facts(precision_observed=f"{observed}, but f64 in {', '.join(findings.wider)}")
-    if findings.draws:
-        events.write("unsupported", reason=DRAWS)
-        return []
-    return [findings.reason] if findings.reasons else []
 
 
 def timed(events: Events, phase: str, action: Any, without: Any = lambda: 0.0) -> Any:

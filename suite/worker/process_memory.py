@@ -100,7 +100,7 @@ def figures(adapter: Adapter, host_peak: int | None) -> dict[str, Any]:
 
 def release() -> None:
     """Gives freed memory back to the system. Without this, an optimizer's moments may stay in a reference cycle that
-    `measure.settle` exempted from collections, and the allocator keeps freed memory (after JAX's steps on four layers
+    `clock.settle` exempted from collections, and the allocator keeps freed memory (after JAX's steps on four layers
     of GPT-Neo, as much as the model)."""
     gc.unfreeze()
     gc.collect()

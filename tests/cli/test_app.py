@@ -195,6 +195,7 @@ sys.exit(code_of(app, sys.argv[1:]))
         (">&-", 0, ""),
         (">&- 2>&- <&-", 0, ""),
         ("--lines=9000 | head -1 >/dev/null; exit ${PIPESTATUS[0]}", 141, ""),
+        ("--help | true; exit ${PIPESTATUS[0]}", 141, ""),
     ],
 )
 def test_a_stream_that_is_full_closed_or_left_has_its_exit_code_and_no_traceback(

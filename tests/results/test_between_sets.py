@@ -104,7 +104,8 @@ def test_sets_that_were_sampled_in_two_ways_have_no_ratio() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"), [({"machine_id": "another"}, "machine"), ({"precision": "bf16"}, None), ({"threads": 4}, None)]
+    ("change", "said"),
+    [({"machine_id": "another"}, "machine-id"), ({"precision": "bf16"}, None), ({"threads": 4}, None)],
 )
 def test_unlike_sets_are_told_and_nothing_is_called_faster(change: dict[str, Any], said: str | None) -> None:
     others = [row | change for row in drawn(2, {"jax_jit": 1.2})] if said else drawn(2, **change)

@@ -12,7 +12,8 @@ import pytest
 
 from suite.reference.digests import Digest, digest
 from suite.reference.tolerances import Tolerances
-from suite.run.agreement import Agreement, worst
+from suite.run.agreement import Agreement
+from suite.run.reported import worst
 from suite.sets.rows import Row, metrics_json
 from suite.workloads.catalog import find
 from suite.workloads.tensors import Normal, generate

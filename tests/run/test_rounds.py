@@ -319,3 +319,29 @@ def test_the_end_of_the_run_is_the_end_of_all_that_hold_and_resume_completes(tmp
     assert {(row["retry"], row["outcome"], row["sampling"]) for row in counted} == {(2, "ok", "rounds")}
     assert not any(Flag.INCOMPLETE_BLOCK in row["flags"] for row in counted)
     assert ResultSet.open(folder).problems() == []
+
+
+def test_of_processes_gated_at_once_only_one_takes_its_checked_steps() -> None:
+    free: set[str] = set()  # those that have an order
+    seen: list[set[str]] = []
+
+    class Gated:
+        def __init__(self, name: str) -> None:
+            self.name, self.left = name, 2  # holds
+
+        def go_on(self, order: str) -> None:
+            free.add(self.name)
+            seen.append(set(free))
+
+        def holds(self) -> bool:
+            self.left -= 1
+            free.discard(self.name)
+            return self.left >= 0
+
+        def finish(self, order: str) -> None:
+            while self.holds():
+                self.go_on(order)
+
+    members: list[Any] = [Gated("a"), Gated("b")]
+    rounds.gate(members, "rest")
+    assert seen == [{"a"}, {"a", "b"}, {"a"}, {"b"}, {"a"}, {"a", "b"}]

@@ -20,6 +20,7 @@ from suite.results.questions.behaviour import by_variant
 from suite.results.reproduction import NOT_RUN, ClaimResult, Reproduction, reproduction
 from suite.results.within_set import FIELDS, FieldComparison, compare_field
 from suite.sets.archive.naming import named
+from suite.sets.comparability import FACTS
 from suite.sets.files import sha256
 from suite.sets.manifest import RESULTS
 
@@ -139,11 +140,17 @@ def refuse_unlike(pair: SetPair, across: bool) -> None:
     something that decides their times, such as the machine."""
     if not pair.changes and not pair.observed.common:
         raise UserError(
-            f"{pair.first} and {pair.second} have no case in common, timed or observed. Cases differ in their number "
-            "of cores, too: `run --cores=2` measures with two."
+            f"{pair.first} and {pair.second} have no case in common, timed or observed. Cases are the same if their "
+            "question, its sizes, stack, target and number of cores are."
         )
     if pair.unlike and not across:
+        texts = {each.words: each.text.removesuffix(" changed") for each in pair.differences}
+        named = (
+            " `--machine=NAME` gives a machine without a lasting id, such as a container, a name."
+            if pair.unlike == (FACTS["machine_id"].words,)
+            else ""
+        )
         raise UserError(
-            f"{pair.first} and {pair.second} differ in: {', '.join(pair.unlike)}. Their times can't be compared. "
-            f"`{COMMAND} compare --across` shows them side by side, without a verdict."
+            f"{pair.first} and {pair.second} differ in: {', '.join(texts[words] for words in pair.unlike)}. Their "
+            f"times can't be compared.{named} `{COMMAND} compare --across` shows them side by side, without a verdict."
         )

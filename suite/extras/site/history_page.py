@@ -48,8 +48,9 @@ def parquet(points: Sequence[Point]) -> bytes:
 
 def tables(points: Sequence[Point]) -> list[Table]:
     return [
-        Table(f"{head.question} on {called(head)}, {machine(head)}", HEADS, [*map(texts, (head, *rest))], ("a step",))
-        for head, *rest in series_of(points)
+        Table(f"{series[0].question} on {name}, {machine(series[0])}", HEADS, [*map(texts, series)], ("a step",))
+        for group in groups_of(points)
+        for name, series in named(group).items()
     ]
 
 
@@ -82,13 +83,17 @@ def series_of(points: Sequence[Point]) -> list[list[Point]]:
     return [[*group] for _, group in groupby(points, key=lambda point: point.series)]
 
 
-def panels_of(points: Sequence[Point]) -> list[tuple[Figure, list[Point]]]:
-    """Returns for each question on each machine its chart and its points by date, because a line must never join times
-    of two machines."""
+def groups_of(points: Sequence[Point]) -> list[list[list[Point]]]:
+    """Returns the series of each question on each machine, because a line must never join times of two machines."""
     groups: dict[tuple[str, str], list[list[Point]]] = defaultdict(list)
     for series in series_of(points):
         groups[series[0].question, series[0].machine_id].append(series)
-    return [panel(groups[key]) for key in sorted(groups, key=lambda key: (natural(key[0]), *key[1:]))]
+    return [groups[key] for key in sorted(groups, key=lambda key: (natural(key[0]), *key[1:]))]
+
+
+def panels_of(points: Sequence[Point]) -> list[tuple[Figure, list[Point]]]:
+    """Returns for each question on each machine its chart and its points by date."""
+    return [*map(panel, groups_of(points))]
 
 
 def panel(group: Sequence[Sequence[Point]]) -> tuple[Figure, list[Point]]:
@@ -107,8 +112,8 @@ def panel(group: Sequence[Sequence[Point]]) -> tuple[Figure, list[Point]]:
 
 
 def named(group: Sequence[Sequence[Point]]) -> dict[str, Sequence[Point]]:
-    """Returns {name of a line in the chart: series}. The name is that of the stack, with what makes it another series.
-    If several cases have the same name, the beginning of the case's id follows."""
+    """Returns {name of a line in the chart, and of a table: series}. The name is that of the stack, with what makes it
+    another series. If several cases have the same name, the beginning of the case's id follows."""
     counts = Counter(called(series[0]) for series in group)
     return {
         called(head) if counts[called(head)] == 1 else f"{called(head)} ({head.case_id[:8]})": (head, *rest)

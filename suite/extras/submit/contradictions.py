@@ -14,7 +14,7 @@ from suite.protocol import DIGEST_TOLERANCE, FLOPS_PER_CORE_MAX, MODEL_TOLERANCE
 from suite.reference.digests import difference
 from suite.results import Results
 from suite.results.limits import exceeded
-from suite.run.agreement import proof
+from suite.run.reported import proof
 from suite.sets.blocks import Block, with_noise
 from suite.sets.plan import PlanFile
 from suite.sets.rows import Row, empty_row, held

@@ -15,7 +15,7 @@ COPIED = 1e9  # bytes a second, which any machine copies to the host; a timed st
 
 def take(adapter: Adapter, state: Any, batch: Any) -> tuple[Any, Any, float]:
     """Takes a step. Returns the new state, the result on the host, and the seconds until it was there, less those of
-    copying it: on a CPU the processor time of each of its cores, which other processes don't prolong. A stack that left
+    copying it: on a CPU the processor time of each of its cores, which other processes prolong least. A stack that left
     its work to the first look at a result, or whose timed steps returned results of earlier calls, takes longer here
     than in its timed steps (suite/results/clocks.py)."""
     clock, cores = (process_time, adapter.case.threads) if adapter.case.target == "cpu" else (perf_counter, 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +35,7 @@ class TimedEvidence:
     witness: Witness | None = None
     late: LateStep | None = None
     types: dict[str, str] = field(default_factory=dict)  # of the last result's leaves
+    alone: Callable[[], AbstractContextManager[None]] = nullcontext  # runs steps while no other process runs
 
 
 class Comparison:

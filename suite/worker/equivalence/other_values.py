@@ -25,22 +25,24 @@ def check(adapter: Adapter, data: Data, timed: TimedEvidence, findings: GateFind
     """Checks the last result on other values, and then one on the timed batch again with other weights."""
     other = Data(adapter.case, adapter.workload, data.seed + 1)
     state, batch = other.place(adapter, moments=False)
-    state, result, seconds = stepped(adapter, state, batch, CALLS)
-    findings.fresh_seconds.append(seconds)
+    batches = [("other values", other, batch)]
+    if timed.witness and timed.witness.batch:
+        batches.append(("the timed batch and other weights", data, timed.witness.batch))
+    answers = []
+    with timed.alone():
+        state, result, seconds = stepped(adapter, state, batch, CALLS)
+        findings.fresh_seconds.append(seconds)
+        for _, of, values in batches:
+            state, actual, seconds = stepped(adapter, state, values, 1)
+            answers.append(actual)
+            findings.fresh_seconds += [seconds] if of is data else []
     is_known = hasattr(other.spec, "reference") or hasattr(other.spec, "exact")
     expected = other.expected() if is_known else None
     if expected is not None:
         right = {"loss": np.asarray(expected.losses[0])} if adapter.train else expected.outputs
         findings.hold_all("{} of other values", other.results(adapter, result), right)
-    batches = [("other values", other, batch)]
-    if timed.witness and timed.witness.batch:
-        batches.append(("the timed batch and other weights", data, timed.witness.batch))
     kind, key = ("gradients", "loss") if adapter.train else ("output", "output")
-    answers = []
-    for what, of, values in batches:
-        state, actual, seconds = stepped(adapter, state, values, 1)
-        answers.append(actual)
-        findings.fresh_seconds += [seconds] if of is data else []
+    for (what, of, values), actual in zip(batches, answers, strict=True):
         read = of.results(adapter, adapter.read(kind, state, values)[key])
         findings.hold_all(f"{{}} of {what}, read", of.results(adapter, actual), read)
     if timed.result is not None and must_change(data, timed) and same(timed.result, result):

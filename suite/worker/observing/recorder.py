@@ -11,7 +11,7 @@ from typing import Any
 
 from suite.stacks.base import Adapter
 from suite.worker.events import Events
-from suite.worker.timing.measure import quiet_collector, settle
+from suite.worker.timing.clock import quiet_collector, settle
 
 WORDS_MAX = 200  # characters of a framework's own words
 COUNTED = dict.fromkeys(("traces", "compiles", "graph_breaks", "fallback_ops"), "count")  # units by figure

@@ -6,24 +6,20 @@ written, printed or copied to the host inside a timed region (except by the fetc
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from time import perf_counter_ns as now
 from typing import Any
 
-from suite.case import CLOCK, LEAD_IN, Flag
+from suite.case import CLOCK, LEAD_IN, SIDE_CLOCKS, Flag
 from suite.protocol import Protocol
 from suite.stacks.base import Adapter
 from suite.stats import steady_start
 from suite.worker.events import Events
+from suite.worker.timing.clock import NS, Clock, quiet_collector, settle
 from suite.worker.timing.cores import Cores, Stretch
 from suite.worker.timing.samples import SamplesInRounds, SyncedSamples, disturbed, enough, leading, warm
 from suite.worker.timing.turns import Turns
-
-NS = 1e-9
 
 
 @dataclass
@@ -38,77 +34,6 @@ class TimedResult:
     types: dict[str, str] = field(default_factory=dict)
 
 
-class Clock:
-    """Takes samples of one adapter's step. Each step gets the state that the step before it returned."""
-
-    def __init__(self, adapter: Adapter, state: Any, batch: Any) -> None:
-        self.step, self.wait, self.fetch = adapter.step, adapter.wait, adapter.results
-        self.state, self.batch = state, batch
-        self.steps = 0  # taken so far
-        self.outputs: Any = None
-
-    def synced(self) -> tuple[int, int]:
-        """Takes one sample: (dispatch, synced) in ns, two readings of the same call."""
-        step, wait, state, batch = self.step, self.wait, self.state, self.batch
-        self.state = self.outputs = None  # the last result is freed outside the timed region
-        start = now()
-        state, outputs = step(state, batch)
-        returned = now()
-        wait(state, outputs)
-        ready = now()
-        self.state, self.outputs = state, outputs
-        self.steps += 1
-        return returned - start, ready - start
-
-    def pipelined(self, calls: int) -> float:
-        """Submits `calls` steps and waits once; returns ns per call."""
-        step, wait, state, batch = self.step, self.wait, self.state, self.batch
-        self.state = self.outputs = outputs = None
-        start = now()
-        for _ in range(calls):
-            state, outputs = step(state, batch)
-        wait(state, outputs)
-        ready = now()
-        self.state, self.outputs = state, outputs
-        self.steps += calls
-        return (ready - start) / calls
-
-    def fetched(self) -> int:
-        """Takes one synced step with the copy of its result to host memory, in ns."""
-        step, wait, fetch, state, batch = self.step, self.wait, self.fetch, self.state, self.batch
-        self.state = self.outputs = None
-        start = now()
-        state, outputs = step(state, batch)
-        wait(state, outputs)
-        copied = fetch(outputs)
-        ready = now()
-        del copied  # giving a large array back to the system takes about as long as copying it
-        self.state, self.outputs = state, outputs
-        self.steps += 1
-        return ready - start
-
-
-@contextmanager
-def quiet_collector() -> Iterator[None]:
-    """Collects garbage now and none inside the `with` block."""
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
-def settle() -> None:
-    """Exempts the objects that imports and compiling left from later garbage collections.
-
-    A full collection takes 20 ms (JAX) to 130 ms (TensorFlow) and walks through all caches. There is one before each
-    batch of samples, which would add up to seconds in every case.
-    """
-    gc.collect()
-    gc.freeze()
-
-
 def measure(
     adapter: Adapter,
     state: Any,
@@ -118,10 +43,11 @@ def measure(
     look: Callable[[Any], object] = id,
     cores: Cores | None = None,
     turns: Turns | None = None,
+    sides: Sequence[str] = SIDE_CLOCKS,
 ) -> TimedResult:
     """Takes the samples of all clocks of one case and writes them as events. The state passed in is consumed. `look` is
     called with the state after the third step, between two samples; `cores` reads how much processor time other
-    processes took; `turns` says when it is this process's turn."""
+    processes took; `turns` says when it is this process's turn; `sides` are the clocks after the synced one."""
     cores = cores or Cores()
     settle()
     clock = Clock(adapter, state, batch)
@@ -157,7 +83,7 @@ def measure(
         taken = in_rounds(clock, cores, protocol, events, turns, taken)
     typical = taken.close(protocol, events)
     spent = taken.spent
-    for phase in ("pipelined", "fetch"):
+    for phase in sides:
         events.phase(phase)
         spent += side_clock(phase, clock, cores, protocol, events, typical, spent)
     result, types = adapter.results(clock.outputs), adapter.result_types(clock.outputs)

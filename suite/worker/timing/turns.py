@@ -4,14 +4,16 @@ question are measured."""
 from __future__ import annotations
 
 import os
-from collections.abc import MutableMapping
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter, process_time, sleep
 from typing import Any
 
 from suite.machine.processes import descendants
-from suite.protocol import ALONE, REST, TURNS_VARIABLE
+from suite.protocol import ALONE, ENOUGH, REST, TURNS_VARIABLE
 from suite.worker import process_memory
+from suite.worker.events import Events
 from suite.worker.timing.cores import processor_seconds
 
 # Thread pools spin for up to 0.2 s after their last call. A process has come to rest once it takes less than a
@@ -30,6 +32,7 @@ class Turns:
     held_processor_seconds: float = 0.0
     resting_seconds: float = 0.0  # before holds, until the process had come to rest
     restless: int = 0  # holds that began before this process had come to rest
+    was_alone: bool = False
     rest: bytes = field(default=b"", repr=False)
 
     @classmethod
@@ -60,6 +63,15 @@ class Turns:
             return 0 if order == REST else None
         return int(order.removeprefix("round "))
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Runs the `with` block while the other processes hold that are gated at once: each has one such block, and
+        holds before and after it."""
+        self.was_alone = True
+        self.hold(ENOUGH)
+        yield
+        self.hold(ENOUGH)
+
     def come_to_rest(self) -> None:
         """Waits until this process's threads and children have gone to sleep, a second at most."""
         for _ in range(WINDOWS_MAX):
@@ -88,3 +100,10 @@ class Turns:
 
 def own_seconds() -> float:
     return process_time() + sum(map(processor_seconds, descendants(os.getpid())))
+
+
+def wait(turns: Turns | None, events: Events) -> None:
+    """Waits for the orchestrator's next order, if this process takes turns."""
+    if turns is not None:
+        events.phase("hold")
+        turns.hold(ENOUGH)

@@ -226,3 +226,10 @@ def test_what_is_unknown_joins_nothing_that_is_refused(tmp_path: Path) -> None:
         ("2026-03-03", 1),
     ]
     assert points[2].apart == "way of sampling rounds → alone"
+
+
+def test_two_cases_of_one_name_have_two_headings(sets: Path) -> None:
+    points = [point for point in history(sets, None, "*", "jax_jit", print) if point.machine_id == "a-machine"]
+    other = [dataclasses.replace(point, case_id="another") for point in points]  # a default of its inputs changed
+    titles = [table.title for table in history_page.tables([*points, *other])]
+    assert len({*titles}) == 2 and any("(another)" in title for title in titles)

@@ -131,7 +131,7 @@ def test_unlike_sets_and_lost_cases_are_shown_without_a_verdict() -> None:
     assert line[1:6] == ["numpy", "ok", "timeout", "10.0 ms", "–"]
     unlike = compare_sets(times("a", rows_of_set()), times("b", rows_of_set(2.0, machine_id="other")))
     page = html([unlike], broken)
-    assert "differ in machine: nothing is called faster" in page.text and "slower" not in page.text
+    assert "differ in machine-id: nothing is called faster" in page.text and "slower" not in page.text
 
 
 def test_the_page_has_a_section_of_what_was_asked_in_two_ways() -> None:

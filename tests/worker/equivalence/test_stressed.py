@@ -17,11 +17,11 @@ from suite.reference.findings import GateFindings
 from suite.reference.tolerances import Tolerances
 from suite.stacks.base import Adapter
 from suite.stacks.numpy import numpy_adapter
-from suite.worker.__main__ import judged
 from suite.worker.data import Data
 from suite.worker.equivalence import gate
 from suite.worker.equivalence.comparison import TimedEvidence
 from suite.worker.events import Events
+from suite.worker.proof import judged
 from suite.workloads import catalog
 from suite.workloads.tensors import Integers, Normal, Stress, generate_all, stressed
 from tests.mutations import make_mutant

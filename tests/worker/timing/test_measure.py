@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from suite.protocol import Protocol
 from suite.stats import steady_start
 from suite.worker import process_memory
+from suite.worker.timing import clock as clocks
 from suite.worker.timing import measure
 from suite.worker.timing.cores import Cores, Stretch
 from tests.worker.processes import columns_of, flags_of, of
@@ -58,7 +59,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Recorder, dict[s
     """`run(adapter, protocol)`: measure on the adapter's own clock."""
 
     def run(adapter: Scripted, protocol: Protocol = PROTOCOL, cores: Cores | None = None) -> Any:
-        monkeypatch.setattr(measure, "now", adapter.now)
+        monkeypatch.setattr(clocks, "now", adapter.now)
         monkeypatch.setattr(gc, "collect", lambda: 0)  # the test runner's many objects are no part of this
         recorder = Recorder()
         measured = measure.measure(adapter, 0, None, protocol, recorder, cores=cores or Neighbours([]))
@@ -121,11 +122,11 @@ def test_phases_are_written_before_they_begin(run: Any) -> None:
                 calls.append((data["phase"], adapter.calls))
             super().write(event, **data)
 
-    clock, measure.now = measure.now, adapter.now
+    clock, clocks.now = clocks.now, adapter.now
     try:
         measure.measure(adapter, 0, None, QUICK, Watching())
     finally:
-        measure.now = clock
+        clocks.now = clock
     assert calls[:4] == [("first", 0), ("second", 1), ("third", 2), ("steady", 3)]
 
 
@@ -534,8 +535,8 @@ def test_a_copy_to_the_host_is_freed_outside_its_sample(monkeypatch: pytest.Monk
         timing[0] = not timing[0]
         return adapter.ns
 
-    monkeypatch.setattr(measure, "now", now)
-    clock = measure.Clock(adapter, 0, None)
+    monkeypatch.setattr(clocks, "now", now)
+    clock = clocks.Clock(adapter, 0, None)
     monkeypatch.setattr(clock, "fetch", lambda outputs: Copy())
     gc.disable()
     try:
@@ -554,7 +555,7 @@ def test_what_a_settled_cycle_holds_is_given_back_before_the_gate() -> None:
     optimizer = Optimizer()
     optimizer.itself = optimizer  # type: ignore[attr-defined]
     held = weakref.ref(optimizer)
-    measure.settle()
+    clocks.settle()
     del optimizer
     gc.collect()
     assert held() is not None, "frozen"

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from suite.protocol import ALONE, ENOUGH, FULL, MORE, REST, TURNS_VARIABLE, Protocol
-from suite.worker.timing import measure, turns
+from suite.worker.timing import clock, measure, turns
 from suite.worker.timing.cores import Stretch
 from suite.worker.timing.samples import SamplesInRounds, SyncedSamples
 from suite.worker.timing.turns import Turns
@@ -53,7 +53,7 @@ def sample(monkeypatch: pytest.MonkeyPatch) -> Sample:
     def sample(
         adapter: Scripted, protocol: Protocol = PROTOCOL, cores: Neighbours | None = None, script: Any = None
     ) -> tuple[Recorder, dict[str, Any], Ordered]:
-        monkeypatch.setattr(measure, "now", adapter.now)
+        monkeypatch.setattr(clock, "now", adapter.now)
         monkeypatch.setattr(gc, "collect", lambda: 0)
         line = Ordered(script or (lambda n: n if line.asked[-1] == MORE else 0))
         recorder = Recorder()
@@ -188,7 +188,7 @@ def test_told_to_stay_alone_it_is_sampled_as_without_rounds(sample: Sample, monk
     assert len(samples) >= PROTOCOL.samples_min and sum(samples) >= PROTOCOL.seconds_min
     plain = Recorder()
     adapter = Scripted(jitter(0.02))
-    monkeypatch.setattr(measure, "now", adapter.now)
+    monkeypatch.setattr(clock, "now", adapter.now)
     measure.measure(adapter, 0, None, PROTOCOL, plain, cores=Neighbours([]))
     assert len(columns_of(plain.events)["synced_seconds"]) == len(samples)
 
