@@ -126,8 +126,7 @@ PHASES = {
 COMPILE_PHASES = ("first", "second")  # in these phases compilers run; each phase has its own time limit
 # Metrics of the kind `CLOCK`: seconds that say whether a process's samples can be true (suite/results/clocks.py).
 CLOCK, LEAD_IN, FRESH_STEPS = "clock", "lead-in", "fresh steps"
-SIDE_CLOCKS = ("pipelined", "fetch")
-SAMPLING_PHASES = ("steady", "hold", *SIDE_CLOCKS)  # in these phases samples are taken
+SAMPLING_PHASES = ("steady", "hold", "pipelined", "fetch")  # in these phases samples are taken
 
 # The worker's events.jsonl: the version of its lines, and the greatest size of the file and of a message.
 EVENTS_VERSION = 1

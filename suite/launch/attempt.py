@@ -75,7 +75,6 @@ def prepare(
         "protocol": dataclasses.asdict(protocol),
         "cpus": list(cpus),
         "gate": gate,
-        "side_clocks": attempt.block == 1 or not protocol.until_decided,  # no verdict is by them
         "workload_folder": str(workload_folder),
         "stack_file": str(stack_file or ""),
         "cache_directory": str(cache_directory),

@@ -24,7 +24,7 @@ from suite.launch.engine import Engine
 from suite.reference.digests import difference
 from suite.workloads.questions.models import ModelLeaf
 from suite.workloads.questions.ports.expressions import gradients_of, leaves_in, shared, value_of
-from suite.workloads.questions.ports.layers import Leaf
+from suite.workloads.questions.ports.layers import ROLES, Leaf
 from suite.workloads.questions.ports.matching import match
 from suite.workloads.questions.ports.pairing import TOLERANCE, Call, Trace
 from suite.workloads.questions.ports.parting import part, work
@@ -136,7 +136,7 @@ class Ports:
                 found.sentences.append(f"Where {port}_model parts from {first}_model isn't known: {broken}")
                 where = None
             reason = where.sentence if where else reason
-        if reason := reason or apart_in_statistics(*answers[:3]) or apart_after_steps(*answers):
+        if reason := reason or apart_in_statistics(*answers) or apart_after_steps(*answers):
             found.ends[port] = (Outcome.WRONG, f"{port}_model isn't {first}_model: {reason}")
 
     def job(
@@ -223,20 +223,27 @@ def apart(first: Answer, port: Answer, weights: Mapping[str, str], shapes: Mappi
     return ""
 
 
-def apart_in_statistics(first: Answer, port: Answer, weights: Mapping[str, str]) -> str:
-    """Returns in words which running statistics of a port move by another momentum; empty if none do. Then a step moves
-    them by a multiple, but not variances: PyTorch keeps that of the sample, and flax that of the batch."""
+def apart_in_statistics(
+    first: Answer, port: Answer, weights: Mapping[str, str], shapes: Mapping[str, tuple[int, ...]]
+) -> str:
+    """Returns in words which running mean of a port a step moves otherwise; empty if all agree. Running variances
+    aren't compared: PyTorch keeps that of the sample, flax that of the batch."""
     moved = of(first, "moved")
     for name, movement in of(port, "moved").items() if "loss" in first else ():
-        if name in of(port, "gradients") or name not in weights:
+        if ROLES.get(name.rpartition(".")[2]) != "mean" or not moved.keys() >= {*leaves_in(weights[name], shapes)}:
             continue
         wanted = value_of(weights[name], moved)
+        if not differs(name, wanted, movement, TOLERANCE):
+            continue
         times = float(np.vdot(movement, wanted)) / (float(np.vdot(wanted, wanted)) or 1.0)
-        if wanted.any() and abs(times - 1) > MOVED_TOLERANCE and not differs(name, times * wanted, movement, TOLERANCE):
+        if not movement.any():
+            return f"a step of training leaves {name} as it was"
+        if wanted.any() and not differs(name, times * wanted, movement, TOLERANCE):
             return (
                 f"a step moves {name} {times:.3g} times as far: the momentum differs (PyTorch's is the share of the "
                 "new batch, that of flax and Keras the share of what was)"
             )
+        return differs(f"what a step adds to {name}", wanted, movement, TOLERANCE)
     return ""
 
 

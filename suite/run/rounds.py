@@ -87,11 +87,12 @@ class Rounds:
             insist(*stops)
 
     def at_once(self, waiting: Sequence[Attempt]) -> int:
-        """Returns how many of the waiting processes are prepared at once: two for each core, since an import waits for
-        the disk too, but only as many as find room in memory."""
-        following = waiting[: 2 * len(self.runner.cores)]
-        needs = [*(member.needed_bytes for member in self.members), *map(self.known_bytes, following)]
-        return max(1, min(len(following), self.spare_bytes() // max(ROOM_BYTES, ROOM * max(needs))))
+        """Returns how many of the waiting processes are prepared at once: one for each core, but only as many as find
+        room in memory; or up to two for each core, as many as find twice that room."""
+        cores = len(self.runner.cores)
+        needs = [member.needed_bytes for member in self.members] + [*map(self.known_bytes, waiting[: 2 * cores])]
+        fit = self.spare_bytes() // max(ROOM_BYTES, ROOM * max(needs))
+        return min(len(waiting), max(1, min(cores, fit), min(2 * cores, fit // 2)))
 
     def known_bytes(self, attempt: Attempt) -> int:
         """Returns the bytes that a case is known to need, by its peak in an earlier block, else by its tensors."""

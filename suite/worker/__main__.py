@@ -14,7 +14,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from suite.case import SIDE_CLOCKS, Attempt, Flag, Purpose
+from suite.case import Attempt, Flag, Purpose
 from suite.protocol import Protocol
 from suite.stacks.threads import thread_environ, with_flags
 from suite.worker.events import Events
@@ -105,8 +105,7 @@ def answer(request: dict[str, Any], events: Events, adapters: list[Any]) -> None
     wait(turns, events)  # for processes that are being prepared: nothing is timed beside them
     witness = Witness(adapter, batch)
     look = witness.look if request["gate"] else id
-    sides = SIDE_CLOCKS if request["side_clocks"] else ()
-    measured = measure.measure(adapter, state, batch, protocol, events, look, turns=turns, sides=sides)
+    measured = measure.measure(adapter, state, batch, protocol, events, look, turns=turns)
     del state, batch
     events.phase("memory")
     peak = max(process_memory.peak_bytes() or 0, witness.peak_bytes) or None if could_reset else None

@@ -53,8 +53,7 @@ def prove(
             batch, witness.batch = witness.batch, None
             if late and not adapter.workload.has_step:  # nothing but its own step reads its loss
                 events.phase("late")
-                with evidence.alone():
-                    evidence.late = late_step.take(adapter, measured.state, batch, measured.steps)
+                evidence.late = late_step.take(adapter, measured.state, batch, measured.steps, evidence.alone)
         measured.state = batch = None  # the gate places its own
         events.phase("gate")
         reasons += judged(adapter, data, evidence, events, observed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -25,15 +27,27 @@ def test_leaves_that_share_elements_or_are_sums_move_apart(weights: dict[str, st
     assert summed(weights, SHAPES) == apart
 
 
-@pytest.mark.parametrize(("momentum", "is_apart"), [(0.1, False), (0.01, True), (0.9, True)])
-def test_another_momentum_of_running_statistics_is_found(momentum: float, is_apart: bool) -> None:
+@pytest.mark.parametrize(
+    ("momentum", "channels", "said"),
+    [
+        (0.1, 6, ""),
+        (0.1, 1, ""),  # PyTorch keeps the variance of the sample, flax that of the batch
+        (0.01, 6, "0.1 times as far"),
+        (0.9, 1, "9 times as far"),
+        (0.0, 6, "as it was"),
+    ],
+)
+def test_another_momentum_of_running_statistics_is_found(momentum: float, channels: int, said: str) -> None:
     random = np.random.default_rng(0)
-    samples = random.normal(2.0, random.uniform(0.5, 2.0, 6), (20, 6))
+    samples = random.normal(2.0, random.uniform(50.0, 90.0, channels), (20, channels))
 
-    def after(share: float, freedom: int) -> dict[str, np.ndarray]:
+    def after(share: float, freedom: int) -> dict[str, np.ndarray[Any, Any]]:
         moved = {"mean": share * samples.mean(0), "var": share * (samples.var(0, ddof=freedom) - 1)}
-        return {"loss": np.ones(1), "gradients scale": np.ones(6)} | {f"moved bn.{name}": moved[name] for name in moved}
+        return {"loss": np.ones(1)} | {f"moved bn.{name}": moved[name] for name in moved}
 
-    # PyTorch keeps the variance of the sample, flax that of the batch.
-    said = apart_in_statistics(after(0.1, 1), after(momentum, 0), {"bn.mean": "bn.mean", "bn.var": "bn.var"})
-    assert bool(said) == is_apart and (not is_apart or f"bn.mean {momentum / 0.1:.3g} times" in said)
+    names = ("bn.mean", "bn.var")
+    weights, shapes = dict(zip(names, names, strict=True)), dict.fromkeys(names, (channels,))
+    assert apart_in_statistics(after(0.1, 1), after(momentum, 0), weights, shapes).find(said) >= 0
+    assert bool(apart_in_statistics(after(0.1, 1), after(momentum, 0), weights, shapes)) == bool(said)
+    of_another = weights | {"bn.mean": "0 * bn.bias"}  # whose movement isn't a statistic's
+    assert not apart_in_statistics(after(0.1, 1), after(momentum, 0), of_another, shapes | {"bn.bias": (channels,)})

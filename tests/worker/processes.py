@@ -53,7 +53,6 @@ def request(
         "protocol": dataclasses.asdict(protocol),
         "cpus": sorted(os.sched_getaffinity(0))[:1],
         "gate": gate,
-        "side_clocks": True,
         "workload_folder": str(folder),
         "stack_file": str(FAKE_ADAPTER) if attempt.case.stack == "fake" else "",
         "cache_directory": str(out / "cache"),

@@ -140,17 +140,17 @@ def refuse_unlike(pair: SetPair, across: bool) -> None:
     something that decides their times, such as the machine."""
     if not pair.changes and not pair.observed.common:
         raise UserError(
-            f"{pair.first} and {pair.second} have no case in common, timed or observed. Cases are the same if their "
-            "question, its sizes, stack, target and number of cores are."
+            f"{pair.first} and {pair.second} have no case in common, timed or observed: some of question, sizes, pass, "
+            "precision, stack, target and number of cores differs in each."
         )
     if pair.unlike and not across:
         texts = {each.words: each.text.removesuffix(" changed") for each in pair.differences}
-        named = (
-            " `--machine=NAME` gives a machine without a lasting id, such as a container, a name."
+        remedy = (
+            f" `{COMMAND} run --machine=NAME` gives a machine without a lasting id, such as a container, a name."
             if pair.unlike == (FACTS["machine_id"].words,)
             else ""
         )
         raise UserError(
             f"{pair.first} and {pair.second} differ in: {', '.join(texts[words] for words in pair.unlike)}. Their "
-            f"times can't be compared.{named} `{COMMAND} compare --across` shows them side by side, without a verdict."
+            f"times can't be compared.{remedy} `{COMMAND} compare --across` shows them side by side, without a verdict."
         )

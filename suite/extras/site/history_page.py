@@ -113,12 +113,14 @@ def panel(group: Sequence[Sequence[Point]]) -> tuple[Figure, list[Point]]:
 
 def named(group: Sequence[Sequence[Point]]) -> dict[str, Sequence[Point]]:
     """Returns {name of a line in the chart, and of a table: series}. The name is that of the stack, with what makes it
-    another series. If several cases have the same name, the beginning of the case's id follows."""
+    another series. If several have the same name, the beginning of the case's id follows, and after its first series
+    the number of the series."""
     counts = Counter(called(series[0]) for series in group)
-    return {
-        called(head) if counts[called(head)] == 1 else f"{called(head)} ({head.case_id[:8]})": (head, *rest)
-        for head, *rest in group
-    }
+    found: dict[str, Sequence[Point]] = {}
+    for head, *rest in group:
+        which = head.case_id[:8] + (f", series {head.kind + 1}" if head.kind else "")
+        found[called(head) if counts[called(head)] == 1 else f"{called(head)} ({which})"] = [head, *rest]
+    return found
 
 
 def line(name: str, point: Point, places: Mapping[str, int]) -> dict[str, Any]:

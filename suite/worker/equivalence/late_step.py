@@ -10,7 +10,8 @@ a file brings no equations are known: then every parameter that has a gradient m
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,15 +115,22 @@ class LateStep:
         findings.judge(what, error, findings.tolerances.late, counts=False)
 
 
-def take(adapter: Adapter, state: Any, batch: Any, steps: int) -> LateStep:
-    """Takes one more step of a timed state, which is consumed."""
+def take(
+    adapter: Adapter,
+    state: Any,
+    batch: Any,
+    steps: int,
+    alone: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> LateStep:
+    """Takes one more step of a timed state, which is consumed, while no other process runs (`alone`)."""
     parameters = samples(adapter.read("parameters", state, batch), without=adapter.buffers)
     moments = samples(moments_of(adapter, state, batch))
     read = dict(adapter.read("gradients", state, batch))
     read_loss = float(read.pop("loss"))
     gradients, largest = samples(read), {name: float(np.abs(g).max(initial=0.0)) for name, g in read.items()}
     del read
-    state, loss, seconds = checked_step.take(adapter, state, batch)
+    with alone():
+        state, loss, seconds = checked_step.take(adapter, state, batch)
     return LateStep(
         steps,
         float(loss),

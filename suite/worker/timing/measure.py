@@ -6,12 +6,12 @@ written, printed or copied to the host inside a timed region (except by the fetc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from suite.case import CLOCK, LEAD_IN, SIDE_CLOCKS, Flag
+from suite.case import CLOCK, LEAD_IN, Flag
 from suite.protocol import Protocol
 from suite.stacks.base import Adapter
 from suite.stats import steady_start
@@ -43,11 +43,10 @@ def measure(
     look: Callable[[Any], object] = id,
     cores: Cores | None = None,
     turns: Turns | None = None,
-    sides: Sequence[str] = SIDE_CLOCKS,
 ) -> TimedResult:
     """Takes the samples of all clocks of one case and writes them as events. The state passed in is consumed. `look` is
     called with the state after the third step, between two samples; `cores` reads how much processor time other
-    processes took; `turns` says when it is this process's turn; `sides` are the clocks after the synced one."""
+    processes took; `turns` says when it is this process's turn."""
     cores = cores or Cores()
     settle()
     clock = Clock(adapter, state, batch)
@@ -83,7 +82,7 @@ def measure(
         taken = in_rounds(clock, cores, protocol, events, turns, taken)
     typical = taken.close(protocol, events)
     spent = taken.spent
-    for phase in sides:
+    for phase in ("pipelined", "fetch"):
         events.phase(phase)
         spent += side_clock(phase, clock, cores, protocol, events, typical, spent)
     result, types = adapter.results(clock.outputs), adapter.result_types(clock.outputs)
