@@ -26,6 +26,8 @@ FRAME = re.compile(r'^[\s|]*File "([^"<]+)", line (\d+)', re.MULTILINE)
 # What is in the path of a framework's or Python's file.
 FOREIGN = re.compile(r"/(site-packages|dist-packages|lib/python3[^/]*)/")
 PACKAGE = re.compile(r"/(?:site|dist)-packages/(([^/]+).*)")  # a framework's own
+# A compiler's message may tell only in its second line which error it met.
+EXPLAINED = re.compile(r"\s+Explanation: .*: got (.+)")
 QUOTE_CHARACTERS_MAX = 300
 SIGNAL_WORDS = {
     signal.SIGSEGV: "segmentation fault",
@@ -221,7 +223,9 @@ def _garbage(evidence: Evidence) -> str | None:
 def _exception(evidence: Evidence) -> str | None:
     if evidence.events.exception is None:
         return None
-    return f"{evidence.lines[0][:QUOTE_CHARACTERS_MAX]} ({evidence.where}{evidence.cause})"
+    explained = EXPLAINED.match(evidence.lines[1]) if len(evidence.lines) > 1 else None
+    said = f"{evidence.lines[0]}: {explained[1]}" if explained else evidence.lines[0]
+    return f"{said[:QUOTE_CHARACTERS_MAX]} ({evidence.where}{evidence.cause})"
 
 
 def _bad_exit(evidence: Evidence) -> str | None:

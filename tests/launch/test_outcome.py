@@ -254,6 +254,17 @@ def test_an_error_names_the_innermost_line_that_is_ours(own: str, told: str) -> 
     assert died_early.reason == f"exited 1 in the steady runs, at {told}, {inside}: ValueError: no"
 
 
+def test_a_compilers_error_has_the_one_that_it_met() -> None:
+    message = """RuntimeError when making fake tensor call
+  Explanation: Dynamo failed to run FX node with fake tensors: reshape(*(5, 5)): got RuntimeError("shape '[5, 5]'")
+  Hint: Your code may result in an error when running in eager."""
+    found = judged(exception=("TorchRuntimeError", message))
+    assert found.reason is not None
+    assert found.reason.startswith(
+        """TorchRuntimeError: RuntimeError when making fake tensor call: RuntimeError("shape"""
+    )
+
+
 def test_an_error_in_foreign_code_alone_names_no_line() -> None:
     foreign = 'File "/usr/lib/python3/dist-packages/x.py", line 1, in f\nFile "<string>", line 1\nValueError: no'
     assert judged(exception=("ValueError", "no"), traceback=foreign).reason == "ValueError: no (in the steady runs)"
