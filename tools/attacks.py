@@ -36,6 +36,7 @@ def judged(file: Path, *options: str) -> dict[str, Any]:
     )
     if done.returncode == 2:
         return {"verdict": "refused", "reason": done.stderr.strip(), "exit_code": 2, "ratio": None}
+    assert done.stdout, f"{file.stem}: exit code {done.returncode}: {done.stderr}"
     return {"exit_code": done.returncode, **json.loads(done.stdout)["judged"][0]}
 
 
