@@ -144,7 +144,9 @@ def refuse_unlike(pair: SetPair, across: bool) -> None:
             "precision, stack, target and number of cores differs in each."
         )
     if pair.unlike and not across:
-        texts = {each.words: each.text.removesuffix(" changed") for each in pair.differences}
+        texts: dict[str, str] = {}
+        for each in pair.differences:  # of several cases with other values only the fact's name is true of all
+            texts[each.words] = each.words if each.words in texts else each.text.removesuffix(" changed")
         remedy = (
             f" `{COMMAND} run --machine=NAME` gives a machine without a lasting id, such as a container, a name."
             if pair.unlike == (FACTS["machine_id"].words,)

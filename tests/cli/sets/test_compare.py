@@ -108,6 +108,7 @@ def test_several_sets_are_each_held_against_the_first(sets: dict[str, Path]) -> 
 def test_unlike_machines_are_refused_unless_asked_for(sets: dict[str, Path]) -> None:
     done = invoke(sets["before"], sets["elsewhere"], "--format=json")
     assert done.returncode == 2 and "differ in: machine" in done.stderr and "--across" in done.stderr
+    assert "differ in: machine-id." in done.stderr and "run --machine=NAME" in done.stderr  # nothing else differs
     done = invoke(sets["before"], sets["elsewhere"], "--across", "--format=json")
     assert done.returncode == 0 and {each["verdict"] for each in json.loads(done.stdout)[0]["cases"]} == {None}
 
