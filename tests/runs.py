@@ -90,10 +90,10 @@ class Lanes:
     def __init__(self) -> None:
         self.cores = sorted(os.sched_getaffinity(0))
         count = min(LANES_MAX, len(self.cores))
-        self.each = len(self.cores) // count  # the same for all: the number of threads is part of a case
+        each = len(self.cores) // count  # the same for all: the number of threads is part of a case
         shares: SimpleQueue[list[int]] = SimpleQueue()
-        for first in range(0, count * self.each, self.each):
-            shares.put(self.cores[first : first + self.each])
+        for first in range(0, count * each, each):
+            shares.put(self.cores[first : first + each])
         # On Linux that is the thread's own affinity, and what it starts inherits it.
         self.pool = ThreadPoolExecutor(count, initializer=lambda: os.sched_setaffinity(0, shares.get()))
         self.runs: dict[str, Future[Run]] = {}
@@ -108,11 +108,6 @@ class Lanes:
         """In a lane's thread."""
         with bound_to(self.cores if asked.all_cores else os.sched_getaffinity(0)):
             return invoke_run(place, *options, module=asked.module)
-
-    def as_in_a_lane(self, place: Path, *options: str, engine: str) -> Run:
-        """At once, out of turn, on as many cores as a lane has."""
-        with bound_to(self.cores[-self.each :]):
-            return invoke_run(place, *options, engine=engine)
 
     def __getitem__(self, name: str) -> Run:
         """The run of that name, once it has ended."""

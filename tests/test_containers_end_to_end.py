@@ -25,10 +25,9 @@ from suite.sets.rows import Row
 from suite.stacks.catalog import STACKS as CATALOGUE
 from tests.engine import images_or_skip
 from tests.refusals import HUGE, WORDS
-from tests.runs import EVERY_OPERATION, STACKWARS, UNWARMED, Lanes, invoke_run
+from tests.runs import STACKWARS, UNWARMED, invoke_run
 
 pytestmark = pytest.mark.stacks
-RUNS = EVERY_OPERATION
 STACKS = ("numpy", "jax_jit")
 # One image is enough while you write: each further one has a base image of its own, of another Python.
 EACH = pytest.mark.parametrize("stack", [STACKS[0], pytest.param(STACKS[1], marks=pytest.mark.release)])
@@ -79,20 +78,17 @@ def image_of(stack: str) -> None:
 
 
 @EACH
-@pytest.mark.runs("operations")
-def test_containers_give_the_local_answers_row_by_row(
-    client: DockerClient, runs: Lanes, tmp_path: Path, stack: str
-) -> None:
+def test_containers_give_the_local_answers_row_by_row(client: DockerClient, tmp_path: Path, stack: str) -> None:
     image_of(stack)
-    ran = runs.as_in_a_lane(tmp_path, "--workload=ffn", f"--stack={stack}", engine="docker")
-    assert ran.code == 0, ran.log
-    assert f"Engine: docker {client.version()['Version']}." in ran.log
-    contained = results.load(ran.folder).rows
-    local = [
-        row for row in results.load(runs["operations"].folder).rows if (row["workload"], row["stack"]) == ("ffn", stack)
-    ]
-    by_case = [{row["case_id"]: row for row in rows} for rows in (contained, local)]
-    assert len(by_case[0]) == len(contained) == 2
+    by_case: list[dict[str, Row]] = []
+    for engine in ("docker", "local"):
+        (place := tmp_path / engine).mkdir()
+        ran = invoke_run(place, "--workload=ffn", f"--stack={stack}", engine=engine)
+        assert ran.code == 0, ran.log
+        assert engine == "local" or f"Engine: docker {client.version()['Version']}." in ran.log
+        rows = results.load(ran.folder).rows
+        by_case.append({row["case_id"]: row for row in rows})
+        assert len(by_case[-1]) == len(rows) == 2
     assert by_case[0].keys() == by_case[1].keys()
     for inside, outside in ((by_case[0][case], by_case[1][case]) for case in by_case[0]):
         assert (inside["outcome"], outside["outcome"]) == ("ok", "ok"), (inside["reason"], outside["reason"])

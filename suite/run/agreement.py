@@ -59,7 +59,7 @@ class Agreement:
             return ""
         both_ways = 2 * self.loss_tolerance(row)  # both losses may be off, in opposite directions
         for step, (a, b) in enumerate(zip(reported.losses, gated.losses, strict=True), 1):
-            if not math.isclose(a, b, rel_tol=both_ways):
+            if not math.isclose(a, b, rel_tol=both_ways, abs_tol=both_ways * abs(gated.losses[0])):
                 return f"loss of step {step} is {a!r}; the process that passed the gate had {b!r}"
         if row["pass"] != "forward":
             return self.last_loss(row, reported.losses[0], reported.results["output"].peak)

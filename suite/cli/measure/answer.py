@@ -9,6 +9,7 @@ from typing import Any
 
 from suite import units
 from suite.answers.endings import lines, shortened
+from suite.answers.sentences import counted, listed
 from suite.case import Flag, Outcome
 from suite.cli.terminal.output import print_json, print_tables
 from suite.errors import COMMAND
@@ -24,6 +25,7 @@ from suite.results.outcomes import FAILED, FAILURES, NOTHING_MEASURED, gravest, 
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row, accepted
 from suite.verdicts.grouping import grouped
+from suite.verdicts.names import question_names
 
 DOUBTS: dict[str, str] = {
     Flag.UNVERIFIED: "its result was compared with nothing that could show it wrong",
@@ -39,7 +41,7 @@ VERBS: dict[str, str] = {
     Outcome.DIFFER: "differ",
 }
 THRESHOLD = 1.05  # the ratio of times from which on a slower revision counts, as for `compare`
-MOST = 5  # failed cases that are printed; the others are only counted
+MOST = 5  # reasons of failed cases that are printed; the others are only counted
 
 
 def print_results(
@@ -112,23 +114,29 @@ def explained(code: int, rows: Sequence[Row], folder: Path, page: Path) -> list[
         return ["Nothing was measured: no case of this run can run here. The page has each case's reason."]
     if code != FAILED:
         return []
-    counted = accepted(rows)
-    failed = [line for line in lines(counted, {}) if line["outcome"] in FAILURES]
+    kept = accepted(rows)
+    of_purpose = grouped(kept, lambda row: row.text("purpose"))
+    names = {(word, id_): name for word, heads in of_purpose.items() for id_, name in question_names(heads).items()}
+    failed = [line for line in lines(kept, names) if line["outcome"] in FAILURES]
+    alike = [*grouped(failed, lambda line: (line["outcome"], line["phase"], line["reason"])).values()]
     cases = [
-        gravest(row.outcome for row in processes) for processes in grouped(counted, lambda row: row["case_id"]).values()
+        gravest(row.outcome for row in processes) for processes in grouped(kept, lambda row: row["case_id"]).values()
     ]
     words = [f"{cases.count(word)} of {len(cases):,} cases {VERBS[word]}" for word in FAILURES if word in cases]
-    rest = [f"  and {len(failed) - MOST} more: {page}#endings"] if len(failed) > MOST else []
+    rest = [f"  and {counted(len(alike) - MOST, 'more reason')}: {page}#endings"] if len(alike) > MOST else []
     return [
         f"Exit code {code}: {', '.join(words)}.",
-        *(line for failure in failed[:MOST] for line in lines_of(failure, folder)),
+        *(line for failures in alike[:MOST] for line in lines_of(failures, folder)),
         *rest,
     ]
 
 
-def lines_of(failure: Mapping[str, Any], folder: Path) -> list[str]:
-    often = f" ({failure['processes']} processes)" if failure["processes"] > 1 else ""
-    reason = shortened(failure["reason"]) or "no reason was recorded"
-    ending = outcome_words(failure["outcome"], failure["phase"])
-    line = f"  {failure['stack']}, {failure['question']}{often}: {ending}: {reason}"
-    return [line, f"    log: {folder / failure['log']}"] if failure["log"] else [line]
+def lines_of(failures: Sequence[Mapping[str, Any]], folder: Path) -> list[str]:
+    """Returns the lines of cases that failed alike: who they are, their reason, and the log of the first."""
+    first, processes = failures[0], sum(failure["processes"] for failure in failures)
+    often = f" ({processes} processes)" if processes > 1 else ""
+    who, where = ([*dict.fromkeys(failure[name] for failure in failures)] for name in ("stack", "question"))
+    reason = shortened(first["reason"]) or "no reason was recorded"
+    ending = outcome_words(first["outcome"], first["phase"])
+    line = f"  {listed(who)} on {listed(where)}{often}: {ending}: {reason}"
+    return [line, *(f"    log: {folder / failure['log']}" for failure in failures[:1] if failure["log"])]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table as Grid
@@ -22,7 +23,7 @@ from suite.page.tables import Export, Table, known
 T = TypeVar("T")
 Columns = Mapping[str, Callable[[T], str]]  # what a table's columns say of an entry, by their heads
 VERSION = 1  # of every object that --json prints; a changed meaning raises it, a new field doesn't
-WIDE = 10_000  # columns of a pipe or file, in which no cell is folded
+WIDE = 10_000  # columns in which no cell is folded
 COLOURS = {"faster": "green", "slower": "red", "tie": "cyan", "close": "cyan", "undecided": "yellow", "baseline": "dim"}
 
 
@@ -31,34 +32,45 @@ def print_json(fields: Mapping[str, Any]) -> None:
     print(json.dumps(known({"version": VERSION, **fields})))
 
 
-class Piped(Console):
-    """A console whose reader may end first, as `head` does: that is for `code_of` to end, as with any other text."""
-
-    def on_broken_pipe(self) -> None:
-        raise  # noqa: PLE0704 - rich calls this as it handles the error
-
-
 def print_table(
     title: str, heads: Sequence[str], lines: Iterable[Sequence[str]], numbers: Collection[str] = ()
 ) -> None:
     """Prints a table as Markdown. Columns in `numbers` are right-aligned; on a terminal long cells are folded between
     words, and verdicts have colours. On one too narrow for that, each value has a line."""
-    console = Piped(width=None if sys.stdout.isatty() else WIDE, highlight=False)
-    grid = Grid(box=box.MARKDOWN)
+    heads, cells = [*map(printable, heads)], [[printable(text) for text in line] for line in lines]
+    if not sys.stdout.isatty():
+        print(printable(title), "", *aligned(heads, cells, numbers), "", sep="\n")
+        return
+    console, grid = Console(highlight=False), Grid(box=box.MARKDOWN)
     for head in heads:
-        grid.add_column(Text(printable(head)), justify="right" if head in numbers else "left", overflow="fold")
-    cells = [[Text(printable(text), COLOURS.get(text.partition(" ")[0], "")) for text in line] for line in lines]
-    for line in cells:
+        grid.add_column(Text(head), justify="right" if head in numbers else "left", overflow="fold")
+    coloured = [[Text(text, COLOURS.get(text.partition(" ")[0], "")) for text in line] for line in cells]
+    for line in coloured:
         grid.add_row(*line)
     console.print(Text(printable(title), "bold"))
     if Measurement.get(console, console.options.update(width=WIDE), grid).minimum <= console.width:
         console.print(grid)
         return
-    for line in cells:
-        values = (
-            Text(f"{printable(head)}: ").append_text(cell) for head, cell in zip(heads, line, strict=True) if cell
-        )
+    for line in coloured:
+        values = (Text(f"{head}: ").append_text(cell) for head, cell in zip(heads, line, strict=True) if cell)
         console.print(*values, "", sep="\n")
+
+
+def aligned(heads: Sequence[str], lines: Sequence[Sequence[str]], numbers: Collection[str]) -> list[str]:
+    """Returns the lines of a table for a pipe or a file, in columns as wide as their widest cell. Only a last column
+    of text isn't filled up: one long reason would make every line as long as itself."""
+    widths = [max(map(cell_len, column)) for column in zip(heads, *lines, strict=True)]
+    if heads[-1] not in numbers:
+        widths[-1] = cell_len(heads[-1])
+
+    def filled(text: str, head: str, width: int) -> str:
+        space = " " * (width - cell_len(text))
+        return f"{space}{text}" if head in numbers else f"{text}{space}"
+
+    rows = [[filled(*cell) for cell in zip(line, heads, widths, strict=True)] for line in (heads, *lines)]
+    rule = "|".join("-" * (width + 2) for width in widths)
+    first, *rest = [f"| {' | '.join(row)} |" for row in rows]
+    return [first, f"|{rule}|", *rest]
 
 
 def print_columns(title: str, columns: Columns[T], entries: Iterable[T], numbers: Collection[str] = ()) -> None:

@@ -32,22 +32,27 @@ def test_a_failure_has_its_stack_case_outcome_reason_and_log() -> None:
     row = ended("jax_jit", Outcome.ERROR, "ValueError: no (in the first run, at x/x_jax.py:7)")
     total, line, log = lines_of(row, ended("numpy", Outcome.OK), ended("tf_xla", Outcome.TIMEOUT, "late"))
     assert total == "Exit code 3: 1 of 3 cases failed."
-    assert line == (
-        f"  jax_jit, {row['case_name']}: error in the first run: ValueError: no (in the first run, at x/x_jax.py:7)"
+    assert (
+        line == "  jax_jit on gemm forward: error in the first run: ValueError: no (in the first run, at x/x_jax.py:7)"
     )
     assert log == f"    log: results/set/logs/{row.attempt_name}"
 
 
-def test_processes_that_ended_alike_are_one_line_and_the_rest_is_counted() -> None:
+def test_what_failed_for_one_reason_is_one_line() -> None:
     twice = [ended("jax_jit", Outcome.CRASHED, "segmentation fault (signal 11)", block=block) for block in (1, 2)]
-    others = [
-        ended(stack, Outcome.WRONG, "loss")
-        for stack in ("numpy", "tf_xla", "tf_graph", "tf_eager", "torch_xla", "torch_eager")
+    same = [ended(stack, Outcome.WRONG, "loss") for stack in ("numpy", "tf_xla")]
+    total, *lines = lines_of(*twice, *same)
+    assert total == "Exit code 3: 1 of 3 cases crashed, 2 of 3 cases gave wrong results."
+    assert lines[::2] == [
+        "  numpy and tf_xla on gemm forward (2 processes): wrong result: loss",
+        "  jax_jit on gemm forward (2 processes): crashed in the first run: segmentation fault (signal 11)",
     ]
-    total, *lines = lines_of(*twice, *others)
-    assert total == "Exit code 3: 1 of 7 cases crashed, 6 of 7 cases gave wrong results."
-    assert sum("(2 processes): crashed in the first run" in line for line in lines) == 1
-    assert lines[-1] == f"  and 2 more: {PAGE}#endings"
+
+
+def test_only_the_first_reasons_are_printed() -> None:
+    stacks = ("numpy", "tf_xla", "tf_graph", "tf_eager", "torch_xla", "torch_eager")
+    _, *lines = lines_of(*(ended(stack, Outcome.WRONG, f"loss of {stack}") for stack in stacks))
+    assert len(lines) == 11 and lines[-1] == f"  and 1 more reason: {PAGE}#endings"
 
 
 def test_a_reason_isn_t_longer_than_a_few_lines() -> None:

@@ -14,6 +14,7 @@ from suite.reference.findings import GateFindings
 from suite.reference.tolerances import Tolerance
 from suite.worker.equivalence.comparison import DRAWS, Comparison
 from suite.worker.equivalence.gate import Gate
+from suite.worker.equivalence.steps import of_first
 
 RIGHT, JUMP = 2.0, 1e-3  # a loss, and by which part of itself it jumps where parameters are off by a rounding
 
@@ -44,6 +45,16 @@ def test_a_loss_may_be_off_by_four_times_its_jump_however_much_is_shaken(off: fl
 def test_what_does_not_jump_has_its_own_limit() -> None:
     actual, limit = np.asarray(RIGHT * 1.001), Tolerance(1e-4)
     assert held([]).with_jumps("losses", 0, actual, limit).error == limit.error
+
+
+@pytest.mark.parametrize(("off", "is_right"), [(1.9e-4, True), (2.1e-4, False)])
+def test_a_loss_that_has_fallen_may_be_as_far_off_as_the_first_one(off: float, is_right: bool) -> None:
+    compared, right = held([]), RIGHT / 100
+    assert compared.expected is not None
+    compared.expected.losses[1] = right
+    limit = of_first(compared, Tolerance(1e-4), right)
+    assert bool(limit.broken(difference(np.asarray(right + off), np.asarray(right), "loss"))) != is_right
+    assert of_first(compared, Tolerance(1e-4), 2 * RIGHT).error == 1e-4  # one that has risen
 
 
 @pytest.mark.parametrize(
