@@ -7,12 +7,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from rich import box
 from rich.cells import cell_len
-from rich.console import Console
-from rich.measure import Measurement
-from rich.table import Table as Grid
-from rich.text import Text
 
 from suite.environments import say
 from suite.errors import UserError, check_known
@@ -35,23 +30,34 @@ def print_json(fields: Mapping[str, Any]) -> None:
 def print_table(
     title: str, heads: Sequence[str], lines: Iterable[Sequence[str]], numbers: Collection[str] = ()
 ) -> None:
-    """Prints a table as Markdown. Columns in `numbers` are right-aligned; on a terminal long cells are folded between
-    words, and verdicts have colours. On one too narrow for that, each value has a line."""
+    """Prints a table as Markdown. Columns in `numbers` are right-aligned."""
     heads, cells = [*map(printable, heads)], [[printable(text) for text in line] for line in lines]
-    if not sys.stdout.isatty():
+    if sys.stdout.isatty():
+        print_folded(printable(title), heads, cells, numbers)
+    else:
         print(printable(title), "", *aligned(heads, cells, numbers), "", sep="\n")
-        return
+
+
+def print_folded(title: str, heads: Sequence[str], lines: Sequence[Sequence[str]], numbers: Collection[str]) -> None:
+    """Prints a table on a terminal: long cells are folded between words, and verdicts have colours. On one too narrow
+    for that, each value has a line."""
+    from rich import box
+    from rich.console import Console
+    from rich.measure import Measurement
+    from rich.table import Table as Grid
+    from rich.text import Text
+
     console, grid = Console(highlight=False), Grid(box=box.MARKDOWN)
     for head in heads:
         grid.add_column(Text(head), justify="right" if head in numbers else "left", overflow="fold")
-    coloured = [[Text(text, COLOURS.get(text.partition(" ")[0], "")) for text in line] for line in cells]
-    for line in coloured:
+    cells = [[Text(text, COLOURS.get(text.partition(" ")[0], "")) for text in line] for line in lines]
+    for line in cells:
         grid.add_row(*line)
-    console.print(Text(printable(title), "bold"))
+    console.print(Text(title, "bold"))
     if Measurement.get(console, console.options.update(width=WIDE), grid).minimum <= console.width:
         console.print(grid)
         return
-    for line in coloured:
+    for line in cells:
         values = (Text(f"{head}: ").append_text(cell) for head, cell in zip(heads, line, strict=True) if cell)
         console.print(*values, "", sep="\n")
 

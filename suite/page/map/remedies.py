@@ -28,6 +28,10 @@ REMEDIES = {
     IMPLAUSIBLE: "No other machine or setting helps: the work can't have been done in this time.",
     NOT_RUN: "Complete the set: the notice above says how.",
 }
+WRONG_FUNCTION = (
+    "The reason says what differs. If the function is meant to compute the same as the others, the stack is wrong: "
+    "please report it to the framework, or to this project. If it isn't, change the function."
+)
 # The options of a set's command that a cell's command keeps: what they set holds for every case.
 KEPT = ("preset", "purpose", "sampling", "timeout", "ir", "profile", "explain", "abstract")
 
@@ -86,6 +90,8 @@ def remedy(cell: CaseRow, case: Case) -> str:
         return f"A smaller size, or {more}; a run with --purpose=memory finds the largest size."
     if cell.outcome == Outcome.UNSUPPORTED and is_absent(cell.reason):
         return "Another machine may run it; the command doctor says what this one lacks, and how to get it."
+    if cell.outcome == Outcome.WRONG and case.implementation:  # of a file
+        return WRONG_FUNCTION
     return REMEDIES.get(cell.outcome, "")
 
 
