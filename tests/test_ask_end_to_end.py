@@ -348,7 +348,7 @@ def torch_model():
 
 
 def loss(outputs, label):
-    return nn.functional.cross_entropy(outputs, label.long())
+    return nn.functional.cross_entropy(outputs, label)
 
 
 def torch_optimizer(parameters):

@@ -41,9 +41,15 @@ def code(make, of_inputs, loss, optimizer, labels):
 
     def scalar(model, /, **inputs):
         arguments = of_inputs(inputs)
-        return loss(model.call(arguments), arguments, mean_cube)
+        return loss(model.call(arguments), arguments | widened(arguments, labels), mean_cube)
 
     return SimpleNamespace(Model=Model, loss=scalar, optimizer=optimizer)
+
+
+def widened(arguments, labels):
+    """Returns the labels that are int32 as int64, since PyTorch's losses take no other whole numbers."""
+    of_loss = {name: arguments[name] for name in labels if name in arguments}
+    return {name: value.long() for name, value in of_loss.items() if getattr(value, "dtype", None) == torch.int32}
 
 
 def without_dropout(module):
