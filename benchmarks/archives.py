@@ -20,16 +20,16 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
+from suite.extras.archive.fetch import verify
+from suite.extras.archive.publish import publish
+from suite.extras.archive.storage import Storage
 from suite.protocol import Protocol
-from suite.sets.archive.fetch import verify
-from suite.sets.archive.publish import publish
-from suite.sets.archive.storage import Storage
 from suite.sets.arrow import to_table
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row
+from tests.extras.archive.s3 import BUCKET, Server
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, record, row_of
-from tests.sets.s3 import BUCKET, Server
 
 SAMPLES = 200
 

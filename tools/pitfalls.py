@@ -14,13 +14,13 @@ import msgspec
 from suite import units
 from suite.answers.behaviour import in_words
 from suite.cli.app import run_tool
+from suite.cli.sets.naming import named
 from suite.cli.values import LATEST
 from suite.errors import COMMAND, UserError
 from suite.guard.out import is_stream, write_out
 from suite.page.formats.render import environment
 from suite.results import Results, load
 from suite.results.questions.behaviour import Observation, observations
-from suite.sets.archive.naming import named
 from suite.stacks.catalog import STACKS
 from tools.primer import TITLES, ExampleTime, Published, example_times, published
 

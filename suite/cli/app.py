@@ -63,12 +63,7 @@ OWN = {
         "compare": ("sets.compare:compare", "Compare result sets case by case; or two values of a field within one."),
         "ir": ("sets.programs:ir", "Compare the programs that two cases hand to their compilers."),
     },
-    "share": {
-        "archive": ("sets.archives:archive", "Publish a result set in an archive. It is never changed there."),
-        "sets": ("sets.archives:sets", "List the result sets in a folder of this machine, or in an archive."),
-        "fetch": ("sets.archives:fetch", "Download a result set from an archive, and render its report."),
-        "verify": ("sets.verify:verify", "Check whether a set is as its manifest says, and who signed it."),
-    },
+    "share": {"sets": ("sets.listing:sets", "List the result sets in a folder of this machine, or in an archive.")},
     "here": {
         "list": ("project.catalogue:catalogue", "List workloads, stacks, sizes, presets, and what can't run here."),
         "doctor": ("project.doctor:doctor", "List what is missing on this machine, with the remedy."),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from suite.errors import check_known
+from suite.errors import UserError, check_known
 
 if TYPE_CHECKING:
     from suite.sets.result_set import ResultSet
@@ -32,11 +32,14 @@ class Command(msgspec.Struct, forbid_unknown_fields=True):
 
 class Extra(msgspec.Struct, forbid_unknown_fields=True):
     """What an extra adds. `schedulers` are functions that let other machines measure the rest of a set's plan, by the
-    value of --scheduler, and `targets` are further targets of `setup`."""
+    value of --scheduler, and `targets` are further targets of `setup`. `archives` are functions on archives: `listed`
+    and `fetched`. `needs` names the extras that this one imports."""
 
     commands: dict[str, Command] = {}
     schedulers: dict[str, str] = {}
     targets: tuple[str, ...] = ()
+    archives: dict[str, str] = {}
+    needs: tuple[str, ...] = ()
 
 
 @cache
@@ -65,6 +68,20 @@ def scheduler(name: str) -> Callable[[ResultSet, frozenset[str], Any], int]:
     }
     check_known("scheduler", name, known)
     found: Callable[[ResultSet, frozenset[str], Any], int] = resolve_name(known[name])
+    return found
+
+
+def of_archives(name: str) -> Callable[..., Any]:
+    """Returns an extra's function on archives: `listed(address)` returns the archive's address and its sets, and
+    `fetched(set, address, results)` the folder in `results` of one of them."""
+    known = {
+        each: f"suite.extras.{extra}.{function}"
+        for extra, adds in extras().items()
+        for each, function in adds.archives.items()
+    }
+    if name not in known:
+        raise UserError("Archives are an extra that isn't here: suite/extras/archive.")
+    found: Callable[..., Any] = resolve_name(known[name])
     return found
 
 

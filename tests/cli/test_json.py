@@ -14,8 +14,6 @@ import pytest
 from suite import environments
 from suite.cli.project.environments import images as print_images
 from suite.environments import images
-from suite.sets.archive.publish import publish
-from suite.sets.archive.storage import Storage
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, make_set, record, row_of
 from tests.runs import STACKWARS
@@ -27,7 +25,7 @@ USAGE = environments.ROOT / "docs" / "reference" / "commands.md"
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where commands are typed: with a whole set and one that isn't in results/, and the first in an archive."""
+    """Where commands are typed: with a whole set and one that isn't in results/."""
     folder = tmp_path_factory.mktemp("home")
     rows = [
         row_of(attempt_of(stack, block), 0.01 * (1 + block / 1000))
@@ -40,7 +38,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "results" / "20260302-begun" / "manifest.json").unlink(missing_ok=True)
     store = type(store).open(folder / "results" / NAME)
     store.commit()
-    publish(store.folder, Storage.of(str(folder / "shelf")), lambda text: None)
     return folder
 
 
@@ -98,23 +95,11 @@ def test_what_this_machine_has(home: Path) -> None:
     assert ("Missing" in shown.stderr) == (shown.returncode == 3) == bool(found["missing"])
 
 
-def test_sets_here_and_in_an_archive(home: Path) -> None:
+def test_sets_here(home: Path) -> None:
     whole, begun = told(home, "sets")["sets"]
     assert (whole["set_id"], whole["where"], whole["outcomes"]) == (NAME, f"results/{NAME}", {"ok": 4})
     assert whole["whole"] and whole["trouble"] is None
     assert not begun["whole"] and begun["name"] is None and "run --resume=results/20260302-begun" in begun["trouble"]
-    (archived,) = told(home, "sets", "--from=shelf")["sets"]
-    assert archived["name"] == whole["name"] and archived["where"] == "shelf"
-
-
-def test_a_verdict_on_a_set(home: Path) -> None:
-    intact = {"intact": True, "problems": [], "signed": False, "signer": None}
-    assert told(home, "verify", f"--set={NAME}")["sets"] == [{"set": f"results/{NAME}", "from": None} | intact]
-    [found] = told(home, "verify", "--set=20260302", code=3)["sets"]
-    assert not found["intact"] and "manifest.json is missing" in found["problems"][0]
-    archived = told(home, "verify", "--set=2026", "--from=shelf")
-    assert archived["sets"][0]["from"] == "shelf"
-    assert told(home, "verify", "--from=shelf") == archived
 
 
 def test_dry_runs(home: Path) -> None:

@@ -1,4 +1,5 @@
-"""Each extra can be deleted with its tests, and so can all of them together: the core doesn't notice."""
+"""Each extra can be deleted with its tests and with the extras that need it, and so can all of them together: the core
+doesn't notice."""
 
 from __future__ import annotations
 
@@ -45,7 +46,12 @@ def ran(copy: Path, *command: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("gone", [*([name] for name in EXTRAS), EXTRAS], ids="-".join)
+def with_needing(name: str) -> list[str]:
+    """An extra, and those that import it."""
+    return [name, *(other for other in EXTRAS if name in extras()[other].needs)]
+
+
+@pytest.mark.parametrize("gone", [*map(with_needing, EXTRAS), EXTRAS], ids="-".join)
 def test_the_core_works_without_an_extra(gone: list[str], tmp_path: Path) -> None:
     copy = without(gone, tmp_path)
     said = ran(copy, "suite.cli", "--help")

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from suite.protocol import Protocol
 from suite.results import Results
 from suite.results.reproduction import ClaimResult, reproduction
-from suite.sets.archive.publish import publish
-from suite.sets.archive.storage import Storage
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, row_of
-from tests.runs import STACKWARS
 
 MACHINE = {"cpu_model": "A", "cpu_family_model_stepping": "1/2/3", "cpu_flags": ["avx2"], "caches": {}}
 
@@ -106,37 +100,3 @@ def test_one_block_proves_nothing() -> None:
     alone = told(1, THERE)
     alone = dataclasses.replace(alone, rows=[row for row in alone.rows if row["block"] == 1])
     assert verdicts(alone, told(2, THERE))[1] == ClaimResult.UNDECIDED
-
-
-def invoke(*words: object) -> subprocess.CompletedProcess[str]:
-    """The command line."""
-    return subprocess.run([*STACKWARS, *map(str, words)], capture_output=True, text=True, check=False)
-
-
-@pytest.mark.stacks
-@pytest.mark.release
-def test_a_set_is_made_archived_fetched_and_reproduced(tmp_path: Path) -> None:
-    """With another lock here than the set's: its own is used."""
-    shelf = Storage.of(str(tmp_path / "shelf"))
-    asked = (
-        "--preset=tiny",
-        "--workload=gemm",
-        "--pass=forward",
-        "--stack=numpy",
-        "--stack=jax_jit",
-        "--baseline=numpy",
-        "--engine=local",
-        "--repeats=2",
-        "--force",
-    )
-    done = invoke("run", *asked, f"--results={tmp_path / 'there'}")
-    assert done.returncode == 0, done.stderr
-    made = publish(tmp_path / "there" / "latest", shelf, lambda text: None, with_changes=True)
-    here = tmp_path / "here"
-    done = invoke("reproduce", f"--set={made.name}", f"--from={shelf.uri}", f"--results={here}", "--force")
-    assert done.returncode in (0, 5), done.stderr  # two blocks of microseconds: either verdict is honest
-    assert "jax_jit" in done.stdout and f"{made.name}: " in done.stdout
-    (again,) = here.glob("*-reproduction-cpu-*")
-    judged = invoke("reproduce", f"--set={here / made.name}", f"--against={again}", "--json")
-    (claim,) = json.loads(judged.stdout)["claims"]
-    assert (claim["stack"], claim["outcomes"]) == ("jax_jit", ["ok", "ok"]) and claim["there"]["value"] > 0

@@ -9,9 +9,6 @@ import pytest
 
 from suite.sets.result_set import ResultSet
 from tests.results.rows import attempt_of, make_set, record, row_of
-from tests.sets.s3 import bucket, place, server, shelf
-
-__all__ = ["bucket", "place", "server", "shelf"]  # fixtures
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from suite import results
 from suite.cli.app import run_tool
+from suite.cli.sets.naming import named
 from suite.cli.terminal.output import print_table
 from suite.environments import say
 from suite.errors import UserError
@@ -16,9 +17,6 @@ from suite.machine import facts
 from suite.results import Results
 from suite.results.outcomes import FAILED
 from suite.sets import manifest
-from suite.sets.archive.naming import named
-from suite.sets.archive.publish import publish
-from suite.sets.archive.storage import Storage
 from tools.figures import definitions, markers, rules, tables
 from tools.figures.definitions import Definition, Definitions
 
@@ -131,6 +129,9 @@ def is_written(table: Definition, loaded: Mapping[str, Results]) -> bool:
 
 def keep(folder: Path) -> None:
     """Puts a set into this project's own, if it isn't there."""
+    from suite.extras.archive.publish import publish
+    from suite.extras.archive.storage import Storage
+
     kept = definitions.ROOT / definitions.KEPT
     if not (kept / manifest.read(folder).name).exists():
         publish(folder, Storage.of(str(kept)), say)

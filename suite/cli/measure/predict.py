@@ -12,6 +12,7 @@ from suite.case import Outcome, Purpose
 from suite.cli.measure import run
 from suite.cli.measure.carry_out import finish, interrupted
 from suite.cli.options import OFTEN, MeasuringOptions, command
+from suite.cli.sets.naming import named
 from suite.cli.sets.programs import program_of, without_programs
 from suite.cli.terminal.output import Columns, print_columns, print_json
 from suite.cli.terminal.progress import listener
@@ -33,7 +34,6 @@ from suite.run.predictions import ENVIRONMENT, Compiler, judged
 from suite.run.runner import Runner
 from suite.run.session import Session
 from suite.run.start.reopen import own_code
-from suite.sets.archive.naming import named
 from suite.sets.files import sole
 from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import STACKS

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from suite import units
 from suite.cli.measure.carry_out import carry_out
+from suite.cli.sets.naming import OWN_PREFIX, fetched, named
 from suite.cli.terminal.output import Columns, print_columns, print_json
 from suite.cli.values import Engine, Force, Json, Origin, ResultsFolder, absolute, needed
 from suite.environments import say
@@ -21,8 +22,6 @@ from suite.results.outcomes import INTERRUPTED
 from suite.results.reproduction import Claim, ClaimResult, Reproduction, reproduction
 from suite.run.start.reproduce import prepare_reproduction, strange
 from suite.run.start.run import create
-from suite.sets.archive.naming import OWN_PREFIX, fetched, named
-from suite.sets.archive.web import archive_at
 from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import add as add_stacks
 from suite.verdicts.verdicts import Speedup
@@ -86,7 +85,7 @@ def reproduce(
 def brought(name: str, origin: str | None, folder: Path) -> Path:
     """Returns the folder of a set; fetches it first if it is in the archive `origin`. Raises UserError if it is damaged
     or was changed."""
-    path = named(name, folder) if origin is None else fetched(name, archive_at(origin), folder)
+    path = named(name, folder) if origin is None else fetched(name, origin, folder)
     problems = ResultSet.open(path).problems()
     if problems:
         raise UserError(f"{path} is damaged or was changed: {'; '.join(problems[:3])}.")

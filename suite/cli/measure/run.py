@@ -9,6 +9,7 @@ from pathlib import Path
 from suite.cli.extras import scheduler
 from suite.cli.measure.dry_run import plan_json, print_plan
 from suite.cli.options import ExplainOptions, FrontierOptions, MeasuringOptions, RunOptions
+from suite.cli.sets.naming import named
 from suite.cli.terminal.output import print_json
 from suite.cli.values import absolute, parse_outcomes
 from suite.environments import say
@@ -19,7 +20,6 @@ from suite.reference.finite import doubts
 from suite.results.outcomes import NOTHING_MEASURED
 from suite.run.start.prepare import prepare
 from suite.run.start.run import create, from_checkout
-from suite.sets.archive.naming import named
 from suite.stacks.catalog import STACKS
 from suite.stacks.catalog import add as add_stacks
 

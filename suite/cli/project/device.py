@@ -34,8 +34,8 @@ from suite.run.start.engines import LOCAL, interpreter
 from suite.run.start.prepare import prepare
 from suite.run.start.reopen import reopen
 from suite.run.start.run import create
-from suite.sets.archive.listing import folders
 from suite.sets.files import check_writable, sole
+from suite.sets.listing import folders
 from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import IMPORTS, STACKS
 from suite.stacks.catalog import add as add_stacks

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from suite import results
 from suite.cli.measure.reproduce import DIFFERS, print_claims
+from suite.cli.sets.naming import named
 from suite.cli.terminal.output import check_form, write_export, write_file
 from suite.cli.values import Several
 from suite.errors import COMMAND, UserError, check_known
@@ -19,7 +20,6 @@ from suite.results.changes import changes
 from suite.results.questions.behaviour import by_variant
 from suite.results.reproduction import NOT_RUN, ClaimResult, Reproduction, reproduction
 from suite.results.within_set import FIELDS, FieldComparison, compare_field
-from suite.sets.archive.naming import named
 from suite.sets.comparability import FACTS
 from suite.sets.files import sha256
 from suite.sets.manifest import RESULTS

@@ -14,6 +14,7 @@ from suite import results
 from suite.answers.programs import TYPES, counts
 from suite.answers.show import parts
 from suite.case import Outcome, Purpose
+from suite.cli.sets.naming import named
 from suite.cli.terminal.output import print_json, print_table, print_tables
 from suite.cli.values import LATEST, Json, Several
 from suite.environments import venv
@@ -31,7 +32,6 @@ from suite.protocol import Protocol
 from suite.results.questions.programs import programs_of, stack_programs
 from suite.run.reading import newer_pythons
 from suite.sets import json_file
-from suite.sets.archive.naming import named
 from suite.sets.files import gunzipped
 from suite.sets.rows import Row, accepted
 from suite.stacks.catalog import READER

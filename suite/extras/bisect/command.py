@@ -18,8 +18,8 @@ from suite.environments import locks, releases, say, variants, venv
 from suite.errors import UserError, check_known
 from suite.extras.bisect.bisection import ReleaseVerdict, bracket, next_release
 from suite.results.outcomes import FAILED, INTERRUPTED
-from suite.sets.archive.listing import folders
 from suite.sets.files import sha256
+from suite.sets.listing import folders
 from suite.sets.result_set import ResultSet
 from suite.stacks.catalog import IMPORTS, STACKS, environment_of
 from suite.stacks.catalog import add as add_stacks

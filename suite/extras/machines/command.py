@@ -13,11 +13,15 @@ from typing import Any
 from suite import units
 from suite.cli.measure.carry_out import say_latest
 from suite.cli.options import CaseOptions, RunOptions, command
+from suite.cli.sets.naming import named
 from suite.cli.terminal.output import Columns, print_columns, print_json
 from suite.cli.values import Json, Names, Origin, ResultsFolder, Several, Whole
 from suite.environments import ROOT, say
 from suite.environments.checkout import git, project_address, public_address, revision
 from suite.errors import UserError
+from suite.extras.archive import listing
+from suite.extras.archive.storage import check_address
+from suite.extras.archive.web import storage_of
 from suite.extras.machines import cloud as jobs
 from suite.extras.machines import collect as shares
 from suite.extras.machines import estimate
@@ -30,10 +34,6 @@ from suite.results import load
 from suite.results.outcomes import exit_code
 from suite.run.start import engines
 from suite.run.start.prepare import check_selected, with_variants
-from suite.sets.archive import listing
-from suite.sets.archive.naming import named
-from suite.sets.archive.storage import check_address
-from suite.sets.archive.web import storage_of
 from suite.sets.files import check_writable
 from suite.sets.plan import Plan
 from suite.sets.rows import Row

@@ -11,6 +11,7 @@ from itertools import permutations
 from pathlib import Path
 
 from suite.errors import UserError
+from suite.extras.archive.signature import SIGNATURE
 from suite.extras.site import pages
 from suite.extras.site.entry import Entry
 from suite.extras.site.sources import SetSource
@@ -22,9 +23,8 @@ from suite.page.tables import known
 from suite.results import Results, load
 from suite.results.reproduction import confirms
 from suite.sets import manifest
-from suite.sets.archive.listing import Listed
-from suite.sets.archive.signature import SIGNATURE
 from suite.sets.files import check_writable, sole, write_json
+from suite.sets.listing import Listed
 from suite.sets.manifest import SET_NAME
 from suite.verdicts.grouping import grouped
 

@@ -10,13 +10,13 @@ from suite.cli.terminal.output import print_json, print_tables
 from suite.cli.values import Json, Names, Origin, ResultsFolder, needed
 from suite.environments import say
 from suite.errors import UserError
+from suite.extras.archive.web import storage_of
 from suite.extras.site import history_page
 from suite.extras.site.build import INDEX, build
 from suite.extras.site.history import Point
 from suite.extras.site.history import history as points_of
 from suite.extras.site.sources import SetSource
 from suite.guard.out import is_standard, is_stream, write_out
-from suite.sets.archive.web import storage_of
 
 
 def history(

@@ -21,7 +21,7 @@ from suite.page.sections.whole_set.method import sampled
 from suite.plan.shards import digest
 from suite.results import Results
 from suite.results.analysis import Analysis
-from suite.sets.archive.listing import Listed
+from suite.sets.listing import Listed
 from suite.sets.rows import Row
 from suite.stats import reach
 from suite.verdicts.names import details, measured_at

@@ -19,13 +19,14 @@ from scipy import special  # the same Student's t as in scipy.stats, which takes
 
 from suite.case import Outcome, Purpose
 from suite.errors import UserError
+from suite.extras.archive.listing import rows_of, sets_of
+from suite.extras.archive.storage import AT_ONCE, Storage
 from suite.machine.description import processor
 from suite.order import natural
 from suite.protocol import Protocol
 from suite.results.case_row import used_processes
-from suite.sets.archive.listing import Listed, rows_of, sets_of
-from suite.sets.archive.storage import AT_ONCE, Storage
 from suite.sets.comparability import FACTS, REFUSED, ROW, SAID, SERIES, Facts, case_facts, differences
+from suite.sets.listing import Listed
 from suite.sets.rows import CASE, SYNCED, Row, counted
 from suite.sets.schema import NAMES
 from suite.stats import NORMAL_CONSISTENT, spread

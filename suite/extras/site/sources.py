@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from suite.errors import COMMAND, Damaged, UserError
-from suite.sets.archive import fetch, listing
-from suite.sets.archive.listing import Listed
-from suite.sets.archive.storage import Storage
+from suite.extras.archive import fetch, listing
+from suite.extras.archive.storage import Storage
+from suite.sets.listing import Listed, here
 from suite.sets.manifest import SET_NAME
 from suite.sets.result_set import ResultSet
 
@@ -34,10 +34,10 @@ class SetSource:
         if self.storage is None:
             if not self.results.is_dir():
                 raise UserError(f"There is no folder {self.results}. --results names a folder of result sets.")
-            entries = [named(entry) for entry in listing.here(self.results)]
+            entries = [named(entry) for entry in here(self.results)]
         else:
             entries = listing.of_storage(self.storage)
-            if not entries and self.storage.is_local and listing.here(Path(self.storage.root)):
+            if not entries and self.storage.is_local and here(Path(self.storage.root)):
                 raise UserError(
                     f"{self.storage.uri} has result sets, but no published ones: --results={self.storage.uri} reads "
                     f"them, `{COMMAND} archive` publishes one."

@@ -12,14 +12,14 @@ from suite.environments import say
 from suite.environments.checkout import has_commit
 from suite.environments.revisions import git
 from suite.errors import UserError
+from suite.extras.archive import fetch
+from suite.extras.archive.publish import publish
+from suite.extras.archive.signature import SIGNATURE, is_of, signature_beside
+from suite.extras.archive.storage import Storage
 from suite.extras.submit.contradictions import contradictions
 from suite.results import load
 from suite.run.start.reproduce import strange
 from suite.sets import manifest
-from suite.sets.archive import fetch
-from suite.sets.archive.publish import publish
-from suite.sets.archive.signature import SIGNATURE, is_of, signature_beside
-from suite.sets.archive.storage import Storage
 from suite.sets.files import gunzipped
 from suite.sets.parquet import read_rows
 from suite.sets.result_set import ResultSet

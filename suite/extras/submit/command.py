@@ -7,12 +7,12 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from suite.cli.sets.naming import named
 from suite.cli.values import LATEST
 from suite.environments.checkout import project_address
 from suite.errors import COMMAND
 from suite.extras.submit import change
 from suite.results.outcomes import FAILED
-from suite.sets.archive.naming import named
 
 ADDRESS = "https://FORGE/OWNER/ARCHIVE"  # where nobody knows which one this checkout is of
 

@@ -11,7 +11,7 @@ from typing import Any
 from suite import results, units
 from suite.case import Case, Outcome, Purpose, stack_name
 from suite.results.analysis import Analysis, Comparison
-from suite.sets.archive.naming import OWN
+from suite.sets.listing import OWN
 from suite.sets.parquet import read_rows
 from suite.sets.result_set import ResultSet
 from suite.sets.rows import Row

@@ -16,12 +16,8 @@ from suite.errors import Damaged, UserError
 from suite.page.sections.whole_set.reproduce import source, steps
 from suite.results.outcomes import INTERRUPTED
 from suite.run.start import engines
-from suite.run.start.reopen import reopen
 from suite.run.start.reproduce import prepare_reproduction
 from suite.run.start.run import create
-from suite.sets.archive import fetch
-from suite.sets.archive.publish import publish
-from suite.sets.archive.storage import Storage
 from suite.sets.result_set import ResultSet
 from tests.environments.six_lock import SIX
 from tests.plan_files import plan_file
@@ -129,16 +125,6 @@ def test_their_engine_and_scheduler_are_nothing_to_this_machine(
     monkeypatch.setattr(engines, "choose", choose)
     run = prepare_reproduction(a_set(tmp_path, engine=theirs, scheduler="ray"), engines.AUTO)
     assert (asked, run.python, run.scheduler, run.workload_paths) == ([engines.AUTO], None, "", ())
-
-
-def test_a_fetched_set_is_reproduced_and_never_resumed(tmp_path: Path) -> None:
-    shelf = Storage.of(str(tmp_path / "shelf"))
-    store = a_set(tmp_path, python="/tmp/evil", workload_paths=("/tmp/evil",))
-    here = fetch.fetch(shelf, publish(store.folder, shelf, lambda text: None).name, tmp_path / "here")
-    with pytest.raises(UserError, match=r"wasn't begun in this folder.*reproduce --set="):
-        reopen(here)
-    with pytest.raises(UserError, match="begun on another machine"):
-        reopen(here, trust=True)
 
 
 @pytest.mark.parametrize(

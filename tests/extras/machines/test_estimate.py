@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from suite.case import Purpose
+from suite.extras.archive.publish import publish
+from suite.extras.archive.storage import Storage
 from suite.extras.machines import command as cloud
 from suite.extras.machines import estimate
 from suite.plan import layout, preset
 from suite.plan.durations import plan_seconds
 from suite.plan.planning import Selection, make
-from suite.sets.archive.publish import publish
-from suite.sets.archive.storage import Storage
 from suite.sets.parquet import read_rows
 from suite.sets.plan import Plan
 from suite.sets.rows import Row

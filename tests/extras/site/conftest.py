@@ -13,9 +13,9 @@ import pytest
 from suite.extras.site.build import Site, build
 from suite.extras.site.sources import SetSource
 from suite.sets.result_set import ResultSet
+from tests.extras.archive.s3 import bucket, place, server, shelf
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, record, row_of
-from tests.sets.s3 import bucket, place, server, shelf
 
 __all__ = ["bucket", "place", "server", "shelf"]  # fixtures
 STORED = Path(__file__).parents[2] / "results" / "sets"

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from suite.errors import UserError
+from suite.extras.archive.fetch import verify
+from suite.extras.archive.listing import of_storage
+from suite.extras.archive.publish import publish
+from suite.extras.archive.storage import Storage
 from suite.extras.site.build import Site, build
 from suite.extras.site.sources import SetSource
-from suite.sets.archive.fetch import verify
-from suite.sets.archive.listing import of_storage
-from suite.sets.archive.publish import publish
-from suite.sets.archive.storage import Storage
 from suite.sets.result_set import ResultSet
 from tests.extras.site.conftest import made, quiet
 

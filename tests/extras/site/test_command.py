@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from suite.cli.app import APP, USAGE, code_of
-from tests.cli.sets.test_archives import NAME, archive_of, home, invoke
 from tests.cli.sets.test_out import three_sizes
 from tests.cli.test_json import home as json_home
 from tests.cli.test_json import told
+from tests.extras.archive.test_command import NAME, archive_of, home, invoke
 
 __all__ = ["home", "json_home"]  # fixtures
 

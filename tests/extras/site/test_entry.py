@@ -7,7 +7,7 @@ from pathlib import Path
 from suite.extras.site.entry import questions
 from suite.page.report import Report
 from suite.results import Results
-from suite.sets.archive.listing import Listed
+from suite.sets.listing import Listed
 from tests.page.map.test_frames import restless
 from tests.plan_files import plan_file
 

@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from suite.errors import UserError
+from suite.extras.archive.publish import publish
+from suite.extras.archive.storage import Storage
 from suite.extras.site import history_page
 from suite.extras.site.history import Point, changes, history
 from suite.guard.out import write_out
 from suite.results import load
-from suite.sets.archive.publish import publish
-from suite.sets.archive.storage import Storage
 from suite.sets.comparability import FACTS, REFUSED, SAID, SERIES
 from suite.sets.result_set import ResultSet
 from tests.cli.terminal.test_plain_text import CONTROLS, EVIL

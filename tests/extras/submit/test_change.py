@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from suite.errors import UserError
+from suite.extras.archive import fetch
+from suite.extras.archive.signature import sign
+from suite.extras.archive.storage import Storage
 from suite.extras.submit import change
 from suite.sets import manifest, parquet
-from suite.sets.archive import fetch
-from suite.sets.archive.signature import sign
-from suite.sets.archive.storage import Storage
 from suite.sets.files import as_json, write_json
 from suite.sets.parquet import ROWS_MAX
 from suite.sets.read_child import table_of

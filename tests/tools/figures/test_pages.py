@@ -8,7 +8,7 @@ import pytest
 
 from suite import results
 from suite.sets import manifest
-from suite.sets.archive.naming import OWN
+from suite.sets.listing import OWN
 from suite.sets.result_set import ResultSet
 from tools.figures.definitions import ROOT, load
 from tools.figures.markers import PublishedTable, published_tables, tables_outside

@@ -22,9 +22,9 @@ from urllib.parse import quote, urlsplit
 from msgspec import Meta, Struct
 
 from suite.errors import COMMAND, UserError
+from suite.extras.archive.signature import SIGNATURE
+from suite.extras.archive.storage import AT_ONCE, Readable, Storage, check_secrets
 from suite.sets import json_file, manifest
-from suite.sets.archive.signature import SIGNATURE
-from suite.sets.archive.storage import AT_ONCE, Readable, Storage, check_secrets
 from suite.sets.manifest import SET_NAME, Manifest
 
 SCHEMES = ("https", "http")

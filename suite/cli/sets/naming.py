@@ -7,19 +7,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from suite.cli.extras import of_archives
 from suite.errors import COMMAND, UserError, near_match
 from suite.sets import manifest
-from suite.sets.archive.listing import folders, newest, of_storage
-from suite.sets.manifest import SET_NAME
+from suite.sets.listing import OWN, folders, newest
 from suite.sets.result_set import LATEST
 
-if TYPE_CHECKING:  # it needs Arrow
-    from suite.sets.archive.storage import Storage
-
 RESULTS = Path("results")
-OWN, OWN_PREFIX = Path(__file__).resolve().parents[3] / "sets", "sets:"
+OWN_PREFIX = "sets:"
 LONGEST = 200  # characters of a name that are repeated in a message
 
 
@@ -35,11 +31,9 @@ def named(text: str, results: Path = RESULTS) -> Path:
             raise UserError(f"{text[:LONGEST]}: this project's own sets are in its checkout alone, in sets/.")
         text = str(OWN / text.removeprefix(OWN_PREFIX))
     if "://" in text:
-        from suite.sets.archive.web import archive_at
-
         # As a browser shows it: with a slash behind it, or the page's name.
         place, _, name = text.removesuffix("/report.html").rstrip("/").rpartition("/")
-        return fetched(name, archive_at(place), results)
+        return fetched(name, place, results)
     path = Path(text)
     is_latest = path.name == LATEST
     home = path.parent if "/" in text or (is_latest and os.path.lexists(path)) else results
@@ -69,12 +63,10 @@ def named(text: str, results: Path = RESULTS) -> Path:
     return Path(chosen)
 
 
-def fetched(name: str, storage: Storage, results: Path) -> Path:
-    """Returns the folder in `results` of a published set, which is fetched if it isn't there."""
-    from suite.sets.archive.fetch import fetch
-
-    folder = results / archived(name, storage)
-    return folder if folder.exists() else fetch(storage, folder.name, results)
+def fetched(name: str, address: str, results: Path) -> Path:
+    """Returns the folder in `results` of a set of the archive at `address`, which is fetched if it isn't there."""
+    folder: Path = of_archives("fetched")(name, address, results)
+    return folder
 
 
 def names_of(folder: Path) -> tuple[str, ...]:
@@ -83,25 +75,6 @@ def names_of(folder: Path) -> tuple[str, ...]:
         return folder.name, manifest.read(folder).name
     except (UserError, OSError):
         return (folder.name,)
-
-
-def archived(text: str, storage: Storage) -> str:
-    """Returns the name of the published set whose name or set id begins with `text`. A complete name is returned
-    without looking whether there is such a set.
-
-    Raises UserError if no published set has such a name, or if several have.
-    """
-    if SET_NAME.fullmatch(text):
-        return text
-    chosen = only(
-        text, {listed.name: (str(listed.facts.get("set_id", "")), listed.name) for listed in of_storage(storage)}
-    )
-    if chosen is None:
-        raise UserError(
-            f"{storage.uri} has no set with a name that begins with {text[:LONGEST]!r}. Names look like "
-            f"2026-11-21.cpu.3f2a91c; `{COMMAND} sets --from={storage.uri}` lists them."
-        )
-    return chosen
 
 
 def only(beginning: str, names: Mapping[str, tuple[str, ...]]) -> str | None:

@@ -23,11 +23,11 @@ from msgspec.structs import replace
 
 from suite import results
 from suite.errors import Damaged, UserError
+from suite.extras.archive import fetch
+from suite.extras.archive.publish import publish
+from suite.extras.archive.storage import Storage
 from suite.sets import manifest
 from suite.sets import parquet as parquet_files
-from suite.sets.archive import fetch
-from suite.sets.archive.publish import publish
-from suite.sets.archive.storage import Storage
 from suite.sets.arrow import SCHEMA, to_table
 from suite.sets.manifest import File, Manifest
 from suite.sets.parquet import read_rows

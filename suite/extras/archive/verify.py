@@ -5,16 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from suite.cli.sets.naming import named
 from suite.cli.terminal.output import print_json
 from suite.cli.values import LATEST, Json, Origin
 from suite.errors import Damaged, UserError
+from suite.extras.archive import fetch, listing
+from suite.extras.archive.listing import archived
+from suite.extras.archive.signature import signature_beside, signer
+from suite.extras.archive.storage import Storage
+from suite.extras.archive.web import storage_of
 from suite.results.outcomes import FAILED
 from suite.sets import manifest
-from suite.sets.archive import fetch, listing
-from suite.sets.archive.naming import archived, named
-from suite.sets.archive.signature import signature_beside, signer
-from suite.sets.archive.storage import Storage
-from suite.sets.archive.web import storage_of
 from suite.sets.result_set import ResultSet
 
 

@@ -16,18 +16,14 @@ from suite import results
 from suite.cli.measure.reproduce import reproduce
 from suite.cli.measure.run import run
 from suite.cli.options import RunOptions
-from suite.cli.sets import archives, compare, programs, report
-from suite.cli.sets.verify import verify
+from suite.cli.sets import compare, naming, programs, report
+from suite.cli.sets.listing import sets
+from suite.cli.sets.naming import named
 from suite.errors import UserError
-from suite.sets import manifest
-from suite.sets.archive import fetch, listing, naming
-from suite.sets.archive.naming import archived, named
-from suite.sets.archive.publish import publish
-from suite.sets.archive.storage import Storage
+from suite.sets import listing, manifest
 from suite.sets.result_set import ResultSet
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, make_set, record, row_of
-from tests.sets.s3 import BUCKET
 from tools.pitfalls import pitfalls
 
 FIRST, SECOND = "20260301-123000-quick-cpu-1a2b", "20260301-170000-quick-cpu-3c4d"
@@ -104,40 +100,8 @@ def test_a_set_that_isn_t_whole_or_is_damaged_has_its_folder_s_name(home: Path) 
     assert named(SHORT) == Path("results") / FIRST and named(OTHER) == Path("results") / SECOND
 
 
-def test_a_set_that_was_fetched_is_the_same_set(home: Path) -> None:
-    shelf = Storage.of("shelf")
-    name = publish(Path("results") / FIRST, shelf, lambda text: None).name
-    fetch.fetch(shelf, name, Path("results"))
-    assert named(name) == Path("results") / name
-    assert named(name[:-1]) in (Path("results") / name, Path("results") / FIRST), "both are it"
-    assert named(SHORT) == Path("results") / FIRST
-
-
-def test_an_archive_is_named_by_beginnings_of_its_name_and_of_the_set_s_id(home: Path) -> None:
-    shelf = Storage.of("shelf")
-    first, second = (publish(Path("results") / name, shelf, lambda text: None).name for name in (FIRST, SECOND))
-    common = next(i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b)
-    for text in (first, first[: common + 1], FIRST, SHORT):
-        assert archived(text, shelf) == first
-    with pytest.raises(UserError, match="2 sets have a name that begins with '2026-03'") as refused:
-        archived("2026-03", shelf)
-    assert first in str(refused.value) and second in str(refused.value)
-    for nothing in ("2027", "../results"):
-        with pytest.raises(UserError, match=r"no set with a name that begins with .* sets --from=shelf"):
-            archived(nothing, shelf)
-
-
-def on_shelf() -> None:
-    for name in (FIRST, SECOND):
-        publish(Path("results") / name, Storage.of("shelf"), lambda text: None)
-
-
 # Each takes a beginning of the first set's name; what has no answer for such a set refuses it as the set that it is.
 COMMANDS: dict[str, tuple[Callable[[str], object], str]] = {
-    "verify": (lambda text: verify(set=text), ""),
-    "verify --from": (lambda text: verify(set=text, from_="shelf"), ""),
-    "fetch": (lambda text: archives.fetch(set=text, from_="shelf", results="here"), ""),
-    "archive": (lambda text: archives.archive(set=text, to="other", with_changes=True), ""),
     "report": (lambda text: report.report(set=text, format="json", out="told.json"), ""),
     "report --compare": (lambda text: report.report(compare=(text, OTHER), format="md"), ""),
     "compare": (lambda text: compare.compare(set=(text, OTHER), format="md"), ""),
@@ -158,31 +122,12 @@ COMMANDS: dict[str, tuple[Callable[[str], object], str]] = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_takes_a_beginning(home: Path, command: str) -> None:
-    on_shelf()
     call, refusal = COMMANDS[command]
     if refusal:
         with pytest.raises(UserError, match=refusal):
             call(SHORT)
     else:
         call(SHORT)
-
-
-def test_a_fetched_set_is_the_one_that_was_meant(home: Path) -> None:
-    on_shelf()
-    archives.fetch(set=SHORT, from_="shelf", results="here")
-    (folder,) = Path("here").iterdir()
-    assert folder.name == archive_name(FIRST) and results.load(folder).rows == results.load(f"results/{FIRST}").rows
-
-
-def test_a_place_that_is_not_there_is_refused(home: Path, bucket: Storage) -> None:
-    with pytest.raises(UserError, match=r"There is no folder nowhere\. .*`\./stackwars archive --to=nowhere`"):
-        listing.of_storage(Storage.of("nowhere"))
-    Path("empty").mkdir()
-    assert listing.of_storage(Storage.of("empty")) == []
-    assert bucket.uri.startswith(f"s3://{BUCKET}/")
-    assert listing.of_storage(bucket) == [], "a prefix of a bucket that is there"
-    with pytest.raises(UserError, match=r"There is no bucket nowhere, which s3://nowhere/sets names\."):
-        listing.of_storage(Storage.of("s3://nowhere/sets"))
 
 
 def test_latest_is_the_newest_set_where_there_is_no_link(home: Path) -> None:
@@ -219,7 +164,7 @@ def test_a_link_to_a_removed_set_says_so_and_names_the_newest(home: Path) -> Non
 def test_a_set_whose_rows_are_lost_is_not_listed_as_ok(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "results" / SECOND / "results.parquet").unlink()
     (home / "results" / FIRST / "plan.json").unlink()
-    archives.sets(json=True)
+    sets(json=True)
     first, second = sorted(json.loads(capsys.readouterr().out)["sets"], key=lambda entry: entry["where"])
     assert not first["whole"] and not second["whole"] and second["outcomes"] is None
     with pytest.raises(UserError, match=r"results\.parquet is missing"):

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from suite.cli.sets import archives
-from suite.cli.sets.verify import verify
+from suite.cli.sets.listing import sets
 from suite.errors import UserError
+from suite.extras.archive import command, fetch, listing
+from suite.extras.archive.publish import publish
+from suite.extras.archive.signature import SIGNATURE
+from suite.extras.archive.storage import UPLOADING, Storage
+from suite.extras.archive.verify import verify
 from suite.sets import manifest
-from suite.sets.archive import fetch, listing
-from suite.sets.archive.publish import publish
-from suite.sets.archive.signature import SIGNATURE
-from suite.sets.archive.storage import UPLOADING, Storage
 from suite.sets.files import sole
 from suite.sets.manifest import File
 from suite.sets.result_set import LINE_MAX, ResultSet
@@ -65,7 +65,7 @@ def test_the_page_of_a_fetched_set_is_made_here(
     stored: ResultSet, shelf: Storage, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = with_page(stored, shelf, PAGE)
-    archives.fetch(set=name, from_=shelf.uri, results=str(tmp_path / "elsewhere"))
+    command.fetch(set=name, from_=shelf.uri, results=str(tmp_path / "elsewhere"))
     page = tmp_path / "elsewhere" / name / "report.html"
     assert PAGE not in page.read_bytes() and b"<title>" in page.read_bytes()
     assert str(page) in capsys.readouterr().out
@@ -124,7 +124,7 @@ def test_a_manifest_of_wrong_types_hides_no_other_set(
     whole = publish(stored.folder, shelf, quiet).name
     other = with_page(stored, shelf, PAGE)
     exchange(shelf, other, **facts)
-    archives.sets(results="nowhere", from_=shelf.uri)
+    sets(results="nowhere", from_=shelf.uri)
     said = capsys.readouterr()
     assert whole in said.out and f"{other}: The manifest of {other} doesn't have the expected form" in said.err
 
@@ -227,7 +227,7 @@ def test_a_signed_set_says_whose_it_is_there_and_here(
 ) -> None:
     public, uri = f"{key}.pub", place.uri
     name = publish(stored.folder, place, quiet, key=key).name
-    archives.fetch(set=name, from_=uri, results=str(tmp_path / "elsewhere"))
+    command.fetch(set=name, from_=uri, results=str(tmp_path / "elsewhere"))
     folder = str(tmp_path / "elsewhere" / name)
     allowed = tmp_path / "allowed"
     allowed.write_text(f"# those whom I trust\nsomebody@there {Path(public).read_text()}")

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from suite.errors import COMMAND, UserError
+from suite.extras.archive.signature import SIGNATURE, sign
+from suite.extras.archive.storage import Storage, changed
 from suite.sets import manifest
-from suite.sets.archive.signature import SIGNATURE, sign
-from suite.sets.archive.storage import Storage, changed
 from suite.sets.files import as_json, sole
 from suite.sets.manifest import Manifest
 from suite.sets.result_set import ResultSet

@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
+from suite.cli.sets.naming import named
 from suite.errors import Damaged, UserError
+from suite.extras.archive import fetch, listing, web
+from suite.extras.archive.publish import publish
+from suite.extras.archive.storage import Storage
+from suite.extras.archive.web import archive_at
 from suite.results import load
-from suite.sets.archive import fetch, listing, web
-from suite.sets.archive.naming import named
-from suite.sets.archive.publish import publish
-from suite.sets.archive.storage import Storage
-from suite.sets.archive.web import archive_at
 from suite.sets.manifest import RESULTS, Manifest
 from suite.sets.result_set import ResultSet
 

@@ -9,9 +9,9 @@ from collections.abc import Collection
 from pathlib import Path
 
 from suite.errors import COMMAND, Damaged, UserError
+from suite.extras.archive.signature import SIGNATURE, SIGNATURE_BYTES_MAX
+from suite.extras.archive.storage import Storage, changed
 from suite.sets import manifest
-from suite.sets.archive.signature import SIGNATURE, SIGNATURE_BYTES_MAX
-from suite.sets.archive.storage import Storage, changed
 from suite.sets.files import check_writable, gunzipped, sole
 from suite.sets.manifest import DERIVED, RESULTS, SET_NAME, File, Manifest
 from suite.sets.parquet import read_rows

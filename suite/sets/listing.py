@@ -1,23 +1,18 @@
-"""Lists the sets in a folder or in an archive, each with its name, date, machine, preset, stacks and outcomes."""
+"""Lists the sets in a folder, each with its name, date, machine, preset, stacks and outcomes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from suite.errors import COMMAND, UserError
 from suite.sets import manifest
-from suite.sets.manifest import SET_NAME
-from suite.sets.parquet import read_rows
 from suite.sets.result_set import LATEST, ResultSet
-from suite.sets.rows import Row
 
-if TYPE_CHECKING:  # it needs Arrow
-    from suite.sets.archive.storage import Storage
+OWN = Path(__file__).resolve().parents[2] / "sets"  # this project's own sets, in its checkout
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +28,6 @@ class Listed:
     @property
     def created_at(self) -> str:
         return str(self.facts.get("created_at") or "")
-
-
-def sets_of(storage: Storage | None, results: Path) -> list[Listed]:
-    """Returns the sets of an archive, or without one those in the folder `results`; oldest first."""
-    return of_storage(storage) if storage else here(results)
 
 
 def here(results: Path) -> list[Listed]:
@@ -73,36 +63,3 @@ def of_folder(folder: Path) -> Listed:
     except (UserError, OSError) as broken:
         return Listed("", str(folder), {}, str(broken))
     return Listed(known.name, str(folder), known.facts)
-
-
-def of_storage(storage: Storage) -> list[Listed]:
-    """Returns the sets of an archive, oldest first, without unfinished uploads."""
-    from suite.sets.archive.storage import AT_ONCE
-
-    names = [name for name in storage.folders() if SET_NAME.fullmatch(name)]
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        listed = pool.map(lambda name: of_published(storage, name), names)
-        return sorted(filter(None, listed), key=lambda entry: (entry.created_at, entry.name))
-
-
-def of_published(storage: Storage, name: str) -> Listed | None:
-    """Returns the entry of a published set; None if its upload was never finished."""
-    from suite.sets.archive.fetch import manifest_of
-
-    try:
-        if not storage.has(name, manifest.NAME):
-            return None
-        return Listed(name, storage.uri, manifest_of(storage, name).facts)
-    except UserError as broken:
-        return Listed(name, storage.uri, {}, str(broken))
-
-
-def rows_of(listed: Listed, storage: Storage | None, wanted: Collection[str]) -> list[Row]:
-    """Returns the columns `wanted` of a whole set's rows, as `read_rows` does. Without `storage` the set is in a folder
-    here. Raises UserError if the rows can't be read or, in a storage, aren't what the manifest says."""
-    if storage:
-        from suite.sets.archive import fetch
-
-        return fetch.rows_of(storage, listed.name, wanted)
-    store = ResultSet.open(Path(listed.where))
-    return read_rows(store.results_path, wanted, trusted=store.begun_here)

@@ -7,8 +7,8 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from suite.sets.archive.publish import publish
-from suite.sets.archive.storage import Storage
+from suite.extras.archive.publish import publish
+from suite.extras.archive.storage import Storage
 from tests.plan_files import plan_file
 from tests.results.rows import attempt_of, make_set, record, row_of
 from tests.typed import answered

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from pyarrow import fs
 
-from suite.sets.archive.storage import Storage
+from suite.extras.archive.storage import Storage
 
 KEY, SECRET = "stackwars", "only-for-the-tests"
 BUCKET = "archives"

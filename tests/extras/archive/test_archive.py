@@ -16,11 +16,11 @@ import pytest
 
 from suite import results
 from suite.errors import UserError
-from suite.sets.archive import fetch, listing
-from suite.sets.archive.publish import publish
-from suite.sets.archive.storage import Storage
+from suite.extras.archive import fetch, listing
+from suite.extras.archive.publish import publish
+from suite.extras.archive.storage import Storage
 from suite.sets.result_set import ResultSet
-from tests.sets.s3 import BUCKET, SECRET, Server
+from tests.extras.archive.s3 import BUCKET, SECRET, Server
 
 Say = Callable[[str], None]
 
