@@ -23,12 +23,15 @@ from suite.launch.process import Exit
 from suite.run.start import engines
 
 
+SHARED = {"OMP_WAIT_POLICY": "PASSIVE"}  # tests share the cores, as in tasks.py
+
+
 class Process:
     """Of one stack: it takes attempt after attempt."""
 
     def __init__(self, python: str, job: ProcessRequest) -> None:
         self.home = tempfile.TemporaryDirectory()  # all caches stay: a framework remembers where it has put something
-        variables = worker_environment(os.environ) | dict(job.variables) | {"TMPDIR": self.home.name}
+        variables = worker_environment(os.environ) | dict(job.variables) | {"TMPDIR": self.home.name, **SHARED}
         self.process = subprocess.Popen(
             [python, "-m", "tests.worker.serve"],
             env=variables,
