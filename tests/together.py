@@ -22,7 +22,6 @@ from suite.launch.local import Local
 from suite.launch.process import Exit
 from suite.run.start import engines
 
-
 SHARED = {"OMP_WAIT_POLICY": "PASSIVE"}  # tests share the cores, as in tasks.py
 
 
