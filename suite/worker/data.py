@@ -89,15 +89,16 @@ class Data:
     def results(self, adapter: Adapter, result: Any) -> dict[str, NDArray[Any]]:
         return {"loss": np.asarray(result)} if adapter.train else self.compared(result)
 
-    def shaken(self, draw: int, times: float) -> ReferenceAnswer:
+    def shaken(self, draw: int, times: float, further: bool) -> ReferenceAnswer:
         """Returns a model's answer in float64 for parameters that are off by so many times a rounding of `SHAKE`, up or
-        down as number `draw` of the draws says."""
+        down as number `draw` of the draws says. `further` asks for the curve, too."""
         values, batch = self.arguments()
         for name, value in values.items():
             words = np.asarray(random_words(f"shaken/{draw}/{name}").random_raw(value.size))
             signs = (words & np.uint64(1)) * 2.0 - 1.0
             values[name] = value * (1.0 + SHAKE * times * signs.reshape(value.shape))
-        return of_model(self.spec.exact, values, batch, self.compared, self.case.pass_)
+        steps = protocol.CURVE_STEPS if further else 0
+        return of_model(self.spec.exact, values, batch, self.compared, self.case.pass_, steps)
 
     def expected(self, optimizer: str | None = None) -> ReferenceAnswer | None:
         """Returns what the step must give: the spec's float64 answer, or a model's golden file of these dims; None if

@@ -68,12 +68,12 @@ def check_curve(held: Comparison, state: State, batch: Batch) -> None:
     """Checks the losses of further steps, as a curve: what three steps of a file's own optimizer don't show, such as a
     schedule or a moment that isn't kept, its curve does. Roundings grow from step to step, so its band is wide."""
     curve = held.expected.curve if held.expected else []
-    for step, right in enumerate(curve, protocol.GATE_STEPS + 1):
+    for place, right in enumerate(curve):
         state, outputs = held.adapter.step(state, batch)
         held.adapter.wait(state, outputs)
-        loss, what = float(held.adapter.results(outputs)), f"loss of step {step}"
-        measured = difference(np.asarray(loss), np.asarray(right), what)
-        held.findings.judge(what, measured, Tolerance(protocol.CURVE_TOLERANCE), counts=False)
+        loss, what = np.asarray(float(held.adapter.results(outputs))), f"loss of step {protocol.GATE_STEPS + 1 + place}"
+        limit = held.with_jumps("curve", place, loss, Tolerance(protocol.CURVE_TOLERANCE))
+        held.findings.judge(what, difference(loss, np.asarray(right), what), limit, counts=False)
 
 
 def check_movement(

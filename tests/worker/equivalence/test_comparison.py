@@ -17,18 +17,20 @@ from suite.worker.equivalence.gate import Gate
 from suite.worker.equivalence.steps import of_first
 
 RIGHT, JUMP = 2.0, 1e-3  # a loss, and by which part of itself it jumps where parameters are off by a rounding
+CHAOS = 0.15  # of the loss that follows some steps
 
 
 def held(times_of: list[float]) -> Comparison:
     """What is compared with a model whose second loss jumps in proportion to how much its parameters are shaken."""
 
-    def shaken(draw: int, times: float) -> ReferenceAnswer:
+    def shaken(draw: int, times: float, further: bool) -> ReferenceAnswer:
         times_of.append(times)
-        return ReferenceAnswer({}, [RIGHT, RIGHT * (1 + JUMP * times)])
+        curve = [RIGHT * (1 + CHAOS * times)] if further else []
+        return ReferenceAnswer({}, [RIGHT, RIGHT * (1 + JUMP * times)], curve=curve)
 
     found = cast("Any", Comparison.__new__(Comparison))
     found.data = SimpleNamespace(spec=SimpleNamespace(exact=None), shaken=shaken)
-    found.expected, found.shaken = ReferenceAnswer({}, [RIGHT, RIGHT]), []
+    found.expected, found.shaken = ReferenceAnswer({}, [RIGHT, RIGHT], curve=[RIGHT]), []
     return cast("Comparison", found)
 
 
@@ -40,6 +42,16 @@ def test_a_loss_may_be_off_by_four_times_its_jump_however_much_is_shaken(off: fl
     assert bool(limit.broken(difference(actual, np.asarray(RIGHT), "loss"))) != is_right
     assert len(times_of) == (0 if off < 1e-4 else 1 if is_right else DRAWS)
     assert times_of == sorted(times_of) and max(times_of, default=1.0) <= 4.0
+
+
+@pytest.mark.parametrize(("off", "is_right"), [(0.5, True), (0.7, False)])
+def test_a_later_loss_may_jump_further(off: float, is_right: bool) -> None:
+    """And the answers of draws that were made for a loss are made again with the curve."""
+    compared, actual = held([]), np.asarray(RIGHT * (1 + off))
+    compared.with_jumps("losses", 1, actual, Tolerance(1e-4))
+    limit = compared.with_jumps("curve", 0, actual, Tolerance(1e-2))
+    assert bool(limit.broken(difference(actual, np.asarray(RIGHT), "loss"))) != is_right
+    assert len(compared.shaken) == DRAWS
 
 
 def test_what_does_not_jump_has_its_own_limit() -> None:
