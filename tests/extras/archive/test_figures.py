@@ -1,4 +1,4 @@
-"""`python -m tools.figures`: what it lists, measures and writes into its archive, `sets/`, and what it refuses to write."""
+"""`python -m tools.figures`: what it lists, measures, writes and keeps in the archive `sets`, and what it refuses."""
 
 from __future__ import annotations
 
