@@ -58,14 +58,19 @@ def commands() -> dict[str, tuple[str, str, str]]:
     }
 
 
+def functions(point: str) -> dict[str, str]:
+    """Returns the full name of each function that an extra adds at a point: `schedulers` or `archives`."""
+    return {
+        name: f"suite.extras.{extra}.{function}"
+        for extra, adds in extras().items()
+        for name, function in getattr(adds, point).items()
+    }
+
+
 def scheduler(name: str) -> Callable[[ResultSet, frozenset[str], Any], int]:
     """Returns the function that has other machines measure the rest of a set's plan. It takes the set, the outcomes
     that are measured again and the options of the run, and returns the exit code."""
-    known = {
-        each: f"suite.extras.{extra}.{function}"
-        for extra, adds in extras().items()
-        for each, function in adds.schedulers.items()
-    }
+    known = functions("schedulers")
     check_known("scheduler", name, known)
     found: Callable[[ResultSet, frozenset[str], Any], int] = resolve_name(known[name])
     return found
@@ -73,14 +78,10 @@ def scheduler(name: str) -> Callable[[ResultSet, frozenset[str], Any], int]:
 
 def of_archives(name: str) -> Callable[..., Any]:
     """Returns an extra's function on archives: `listed(address)` returns the archive's address and its sets, and
-    `fetched(set, address, results)` the folder in `results` of one of them."""
-    known = {
-        each: f"suite.extras.{extra}.{function}"
-        for extra, adds in extras().items()
-        for each, function in adds.archives.items()
-    }
+    `fetched(set, address, results)` the folder in `results` of one of them. Raises UserError without such an extra."""
+    known = functions("archives")
     if name not in known:
-        raise UserError("Archives are an extra that isn't here: suite/extras/archive.")
+        raise UserError("No archive can be read here: the extra that reads them was deleted.")
     found: Callable[..., Any] = resolve_name(known[name])
     return found
 

@@ -40,8 +40,9 @@ VERBS: dict[str, str] = {
     Outcome.WRONG: "gave wrong results",
     Outcome.DIFFER: "differ",
 }
+ALIKE = ("question", "outcome", "phase", "reason")  # in which failed cases agree that share a line
 THRESHOLD = 1.05  # the ratio of times from which on a slower revision counts, as for `compare`
-MOST = 5  # reasons of failed cases that are printed; the others are only counted
+MOST = 5  # failures that are printed; the others are only counted
 
 
 def print_results(
@@ -118,12 +119,12 @@ def explained(code: int, rows: Sequence[Row], folder: Path, page: Path) -> list[
     of_purpose = grouped(kept, lambda row: row.text("purpose"))
     names = {(word, id_): name for word, heads in of_purpose.items() for id_, name in question_names(heads).items()}
     failed = [line for line in lines(kept, names) if line["outcome"] in FAILURES]
-    alike = [*grouped(failed, lambda line: (line["outcome"], line["phase"], line["reason"])).values()]
+    alike = [*grouped(failed, lambda line: tuple(line[name] for name in ALIKE)).values()]
     cases = [
         gravest(row.outcome for row in processes) for processes in grouped(kept, lambda row: row["case_id"]).values()
     ]
     words = [f"{cases.count(word)} of {len(cases):,} cases {VERBS[word]}" for word in FAILURES if word in cases]
-    rest = [f"  and {counted(len(alike) - MOST, 'more reason')}: {page}#endings"] if len(alike) > MOST else []
+    rest = [f"  and {counted(len(alike) - MOST, 'more failure')}: {page}#endings"] if len(alike) > MOST else []
     return [
         f"Exit code {code}: {', '.join(words)}.",
         *(line for failures in alike[:MOST] for line in lines_of(failures, folder)),
@@ -132,11 +133,12 @@ def explained(code: int, rows: Sequence[Row], folder: Path, page: Path) -> list[
 
 
 def lines_of(failures: Sequence[Mapping[str, Any]], folder: Path) -> list[str]:
-    """Returns the lines of cases that failed alike: who they are, their reason, and the log of the first."""
+    """Returns the lines of a question's cases that failed alike: their stacks, their reason, and a log."""
     first, processes = failures[0], sum(failure["processes"] for failure in failures)
     often = f" ({processes} processes)" if processes > 1 else ""
-    who, where = ([*dict.fromkeys(failure[name] for failure in failures)] for name in ("stack", "question"))
+    stacks = [*dict.fromkeys(failure["stack"] for failure in failures)]
     reason = shortened(first["reason"]) or "no reason was recorded"
     ending = outcome_words(first["outcome"], first["phase"])
-    line = f"  {listed(who)} on {listed(where)}{often}: {ending}: {reason}"
-    return [line, *(f"    log: {folder / failure['log']}" for failure in failures[:1] if failure["log"])]
+    whose = f" of {first['stack']}" if len(stacks) > 1 else ""
+    log = [f"    log{whose}: {folder / first['log']}"] if first["log"] else []
+    return [f"  {listed(stacks)} on {first['question']}{often}: {ending}: {reason}", *log]

@@ -49,10 +49,16 @@ def test_what_failed_for_one_reason_is_one_line() -> None:
     ]
 
 
-def test_only_the_first_reasons_are_printed() -> None:
+def test_another_question_has_a_line_of_its_own() -> None:
+    """One sentence on both would say more than there is: that each stack failed on each."""
+    _, *lines = lines_of(ended("numpy", Outcome.WRONG, "loss"), ended("tf_xla", Outcome.WRONG, "loss", pass_="train"))
+    assert [line.partition(":")[0] for line in lines[::2]] == ["  numpy on gemm forward", "  tf_xla on gemm train"]
+
+
+def test_only_the_first_failures_are_printed() -> None:
     stacks = ("numpy", "tf_xla", "tf_graph", "tf_eager", "torch_xla", "torch_eager")
     _, *lines = lines_of(*(ended(stack, Outcome.WRONG, f"loss of {stack}") for stack in stacks))
-    assert len(lines) == 11 and lines[-1] == f"  and 1 more reason: {PAGE}#endings"
+    assert len(lines) == 11 and lines[-1] == f"  and 1 more failure: {PAGE}#endings"
 
 
 def test_a_reason_isn_t_longer_than_a_few_lines() -> None:

@@ -47,7 +47,9 @@ def code(make, of_inputs, loss, optimizer, labels):
 
 
 def widened(arguments, labels):
-    """Returns the labels that are int32 as int64, since PyTorch's losses take no other whole numbers."""
+    """Returns the labels that are int32 as int64, since PyTorch's losses take no other whole numbers. The cast is part
+    of the step, as where a file says `label.long()`: labels of another type wouldn't be the same inputs on all stacks.
+    """
     of_loss = {name: arguments[name] for name in labels if name in arguments}
     return {name: value.long() for name, value in of_loss.items() if getattr(value, "dtype", None) == torch.int32}
 
